@@ -1,0 +1,39 @@
+package hodl
+
+import "time"
+
+// ContextVersion is the version of the resume context's schema.
+const ContextVersion = "1.0"
+
+// A ResumeContext is what an agent receives: what the scopes grant of a session,
+// redacted. The first ten fields are published, and the published clients build
+// typed objects from their items: nothing is ever added inside a tab, a medium or
+// a node, arrays are never null, and optional values are left out.
+type ResumeContext struct {
+	Session    SessionID   `json:"session_id"`
+	Version    string      `json:"version"`
+	CapturedAt time.Time   `json:"captured_at"`
+	Title      string      `json:"title"`
+	Summary    string      `json:"summary"`
+	Tabs       []Tab       `json:"tabs"`
+	Media      []Medium    `json:"media"`
+	Thread     []Node      `json:"reasoning_thread"`
+	Tags       []string    `json:"ai_tags"`
+	Redactions []Redaction `json:"redactions"`
+
+	Notes       []Note                `json:"notes"`
+	Hodls       []Hodl                `json:"hodls"`
+	Provenance  map[string]Provenance `json:"provenance"` // by node id
+	Withheld    []string              `json:"withheld"`   // fields the scopes do not grant
+	Omitted     []string              `json:"omitted"`    // what a bound on size left out
+	Scopes      []Scope               `json:"scopes"`
+	Fingerprint string                `json:"fingerprint"`
+}
+
+// A Redaction tells that something was removed from a field, and why; never what.
+type Redaction struct {
+	Field  string `json:"field" doc:"Where, as a JSON path"`
+	Reason string `json:"reason" doc:"Why"`
+	Rule   string `json:"rule,omitempty" doc:"The rule that removed it"`
+	Count  int    `json:"count,omitempty" doc:"How many values"`
+}

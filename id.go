@@ -1,0 +1,101 @@
+package hodl
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// Ids are a short prefix, an underscore, then 1–64 letters and digits. Those the
+// server makes sort by the time they were made, so that a key that ends in one
+// keeps its index dense.
+type (
+	WorkspaceID string // wks_…
+	UserID      string // usr_…
+	KeyID       string // key_…
+	HodlID      string // hdl_…
+	SessionID   string // ses_…; a client may choose it
+	TokenID     string // rt_…, the jti of a resume token
+	RecordID    string // acr_…
+	EventID     string // evt_…
+)
+
+var sessionID = regexp.MustCompile(`^ses_[A-Za-z0-9]{1,64}$`)
+
+// ParseSessionID checks the form of a session id a client sent.
+func ParseSessionID(s string) (SessionID, error) {
+	if !sessionID.MatchString(s) {
+		return "", Invalid("session_id", `must be "ses_" followed by 1 to 64 letters and digits`)
+	}
+	return SessionID(s), nil
+}
+
+// IDs makes ids. The zero value is ready and safe for concurrent use.
+type IDs struct {
+	mu   sync.Mutex
+	pool [1024]byte
+	left int
+}
+
+// crockford is Crockford's base32 alphabet in the order of its digits, as ULID uses it.
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// New returns prefix_ followed by 26 letters and digits: 48 bits of Unix
+// milliseconds and 80 random bits (the ULID layout).
+func (g *IDs) New(prefix string, now time.Time) string {
+	var raw [16]byte
+	binary.BigEndian.PutUint64(raw[:8], uint64(now.UnixMilli())<<16)
+	g.random(raw[6:])
+	out := make([]byte, 0, len(prefix)+27)
+	out = append(append(out, prefix...), '_')
+	return string(appendBase32(out, raw))
+}
+
+func (g *IDs) random(b []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.left < len(b) {
+		// crypto/rand.Read never fails: it ends the program instead.
+		_, _ = rand.Read(g.pool[:])
+		g.left = len(g.pool)
+	}
+	copy(b, g.pool[len(g.pool)-g.left:])
+	g.left -= len(b)
+}
+
+func appendBase32(out []byte, raw [16]byte) []byte {
+	hi, lo := binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])
+	for shift := 125; shift >= 0; shift -= 5 {
+		var digit uint64
+		switch {
+		case shift >= 64:
+			digit = hi >> (shift - 64)
+		case shift > 59:
+			digit = hi<<(64-shift) | lo>>shift
+		default:
+			digit = lo >> shift
+		}
+		out = append(out, crockford[digit&31])
+	}
+	return out
+}
+
+// Mode separates live data from sandbox data. A key, and all that it makes and
+// sees, is of one mode.
+type Mode string
+
+const (
+	Live    Mode = "live"
+	Sandbox Mode = "sandbox"
+)
+
+// ParseMode reads a mode's name.
+func ParseMode(s string) (Mode, error) {
+	if m := Mode(s); m == Live || m == Sandbox {
+		return m, nil
+	}
+	return "", Invalid("mode", fmt.Sprintf("is %q; use live or sandbox", s))
+}
