@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// postgres is the shared engine: many servers over one database. Each has one
+// writer, which sends a batch in two round trips: lock and load, then save and
+// commit.
+type postgres struct {
+	pool *pgxpool.Pool
+	db   *sql.DB // over the same pool, for the SQL both engines share
+}
+
+// migrationLock is the advisory lock that one migrating server holds.
+const migrationLock = 0x686f646c // "hodl"
+
+func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
+	config, err := pgxpool.ParseConfig(o.Database)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read --database: %w", err)
+	}
+	if err := migratePostgres(ctx, o, config.ConnConfig.User); err != nil {
+		return nil, nil, err
+	}
+	// A commit is on the disk before anyone is told of it, whatever the server's default.
+	config.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
+	config.ConnConfig.RuntimeParams["application_name"] = "hodl"
+	if config.MaxConns < 8 {
+		config.MaxConns = 8
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	if err := refuseBypass(ctx, pool); err != nil {
+		pool.Close()
+		return nil, nil, err
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	return &postgres{pool, db}, db, nil
+}
+
+// migratePostgres applies the migrations as the owner and grants the role the
+// server works as what it needs and no more.
+func migratePostgres(ctx context.Context, o Options, role string) error {
+	admin := o.Admin
+	if admin == "" {
+		admin = o.Database
+	}
+	db, err := sql.Open("pgx", admin)
+	if err != nil {
+		return fmt.Errorf("read --database-admin: %w", err)
+	}
+	defer db.Close()
+	if err := db.PingContext(ctx); err != nil {
+		return fmt.Errorf("reach PostgreSQL at %s: %w", redactURL(admin), err)
+	}
+	if o.Admin == "" && upToDate(ctx, db) {
+		return nil
+	}
+	err = migrate(ctx, db, "postgres", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, migrationLock)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%w (migrations run under --database-admin, a role that may create tables in this database)", err)
+	}
+	return grant(ctx, db, role)
+}
+
+func upToDate(ctx context.Context, db *sql.DB) bool {
+	list, err := migrationsFor("postgres")
+	if err != nil {
+		return false
+	}
+	at, err := schemaVersion(ctx, db)
+	return err == nil && at == list[len(list)-1].number
+}
+
+// grant lets role read and write rows, but neither change access records nor the
+// tables themselves.
+func grant(ctx context.Context, db *sql.DB, role string) error {
+	name := pgx.Identifier{role}.Sanitize()
+	text := strings.ReplaceAll(`
+		grant usage on schema public to ROLE;
+		grant select, insert, update, delete on all tables in schema public to ROLE;
+		revoke update, delete, truncate on access_records, access_details from ROLE;
+		revoke all on schema_versions from ROLE;
+		grant select on schema_versions to ROLE;
+		revoke execute on function hodl_credential(bytea), hodl_workspace_named(text) from public;
+		grant execute on function hodl_credential(bytea), hodl_workspace_named(text) to ROLE;`, "ROLE", name)
+	return inTx(ctx, db, func(tx *sql.Tx) error {
+		var owner bool
+		if err := tx.QueryRowContext(ctx, `select current_user = $1`, role).Scan(&owner); err != nil || owner {
+			return err // one role for both: it owns the tables already
+		}
+		_, err := tx.ExecContext(ctx, text)
+		return wrap(err, "grant rights to the role %s of --database", role)
+	})
+}
+
+// refuseBypass keeps the second lock real: row-level security does not bind a
+// superuser or a role with BYPASSRLS.
+func refuseBypass(ctx context.Context, pool *pgxpool.Pool) error {
+	var role string
+	var bypass bool
+	err := pool.QueryRow(ctx, `select rolname, rolsuper or rolbypassrls from pg_roles where rolname = current_user`).Scan(&role, &bypass)
+	if err != nil {
+		return fmt.Errorf("read the rights of the role of --database: %w", err)
+	}
+	if bypass {
+		return fmt.Errorf("the role %q of --database bypasses row-level security (superuser or BYPASSRLS): name an ordinary role there, and this one in --database-admin", role)
+	}
+	return nil
+}
+
+func redactURL(s string) string {
+	if u, err := url.Parse(s); err == nil {
+		return u.Redacted()
+	}
+	return "the address given"
+}

@@ -1,0 +1,403 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"hodl"
+)
+
+func (e *postgres) name() string { return "postgres" }
+
+func (e *postgres) close() error {
+	e.pool.Close()
+	return nil
+}
+
+// view reads in a transaction that sees one workspace. The setting ends with the
+// transaction, so a pooled connection carries nothing over to the next.
+func (e *postgres) view(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error {
+	return e.scoped(ctx, &sql.TxOptions{ReadOnly: true}, ws, func(tx *sql.Tx) error { return read(tx) })
+}
+
+// change needs no turn: PostgreSQL's own locks order it among the writers.
+func (e *postgres) change(ctx context.Context, _ *writer, ws hodl.WorkspaceID, run func(*sql.Tx) error) error {
+	return e.scoped(ctx, nil, ws, run)
+}
+
+func (e *postgres) scoped(ctx context.Context, o *sql.TxOptions, ws hodl.WorkspaceID, run func(*sql.Tx) error) error {
+	tx, err := e.db.BeginTx(ctx, o)
+	if err != nil {
+		return lost(err)
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	if _, err := tx.ExecContext(ctx, setScope, string(ws)); err != nil {
+		return lost(err)
+	}
+	if err := run(tx); err != nil {
+		return lost(err)
+	}
+	return lost(tx.Commit())
+}
+
+const setScope = `select set_config('hodl.workspaces', $1, true)`
+
+// commit sends the batch in two round trips. If the connection breaks in the
+// second, nobody knows whether it was committed: the callers are told
+// [hodl.Unavailable] and no bytes leave.
+func (e *postgres) commit(ctx context.Context, batch []*write) error {
+	r := newRows()
+	for _, w := range batch {
+		w.need(r)
+	}
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return unavailable(err, "the database cannot be reached")
+	}
+	defer func() {
+		// A transaction left half-way, by an error or a panic, must not go back to the pool.
+		if conn.Conn().PgConn().TxStatus() != 'I' {
+			_, _ = conn.Exec(ctx, "rollback") // if this fails too, Release discards the connection
+		}
+		conn.Release()
+	}()
+	err = commitOn(ctx, conn.Conn(), r, batch)
+	if err != nil && conn.Conn().IsClosed() {
+		return unavailable(err, "the database cannot be reached")
+	}
+	return lost(err)
+}
+
+func commitOn(ctx context.Context, conn *pgx.Conn, r *rows, batch []*write) error {
+	load := &pgx.Batch{}
+	load.Queue("begin")
+	load.Queue(setScope, r.scope())
+	queueLoads(load, r)
+	if err := conn.SendBatch(ctx, load).Close(); err != nil {
+		return err
+	}
+	decideAll(r, batch)
+	save := &pgx.Batch{}
+	if err := queueSaves(save, r); err != nil {
+		return err
+	}
+	save.Queue("commit")
+	return conn.SendBatch(ctx, save).Close()
+}
+
+// scope lists the workspaces of the batch for row-level security.
+func (r *rows) scope() string {
+	seen := map[hodl.WorkspaceID]bool{}
+	for k := range r.logs {
+		seen[k.ws] = true
+	}
+	for k := range r.sessions {
+		seen[k.ws] = true
+	}
+	for k := range r.hodls {
+		seen[k.ws] = true
+	}
+	list := make([]string, 0, len(seen))
+	for ws := range seen {
+		list = append(list, string(ws))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ",")
+}
+
+// columns gathers values column by column, as unnest takes them.
+type columns []any
+
+func newColumns(n int) columns {
+	c := make(columns, n)
+	return c
+}
+
+// add appends one row. The first row fixes the type of each column.
+func (c columns) add(values ...any) {
+	for i, v := range values {
+		switch v := v.(type) {
+		case string:
+			c[i] = appendTo(c[i], v)
+		case int64:
+			c[i] = appendTo(c[i], v)
+		case []byte:
+			c[i] = appendTo(c[i], v)
+		}
+	}
+}
+
+func appendTo[T any](column any, v T) any {
+	list, _ := column.([]T)
+	return append(list, v)
+}
+
+func (c columns) empty() bool { return c[0] == nil }
+
+// queueTo sends one statement for all rows; none, none.
+func (c columns) queueTo(b *pgx.Batch, text string) {
+	if !c.empty() {
+		b.Queue(text, c...)
+	}
+}
+
+const (
+	pgLoadLogs = `select l.workspace, l.mode, l.size, w.plan
+		from unnest($1::text[], $2::text[]) k (workspace, mode)
+		join log_heads l on l.workspace = k.workspace and l.mode = k.mode
+		join workspaces w on w.workspace = k.workspace
+		order by l.workspace, l.mode for update of l`
+	pgLoadUsage = `select u.workspace, u.mode, u.month, u.hydrations
+		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, month)
+		join usage u on u.workspace = k.workspace and u.mode = k.mode and u.month = k.month
+		order by u.workspace, u.mode, u.month for update of u`
+	pgLoadTokens = `select t.workspace, t.mode, t.id, t.session, t.member, t.max_hydrations, t.hydrations, t.issued_at, t.expires_at, t.revoked_at
+		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
+		join tokens t on t.workspace = k.workspace and t.mode = k.mode and t.id = k.id
+		order by t.workspace, t.mode, t.id for update of t`
+	pgLoadSessions = `select s.workspace, s.mode, s.id, s.member, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at
+		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
+		join sessions s on s.workspace = k.workspace and s.mode = k.mode and s.id = k.id
+		order by s.workspace, s.mode, s.id for update of s`
+
+	pgSaveLogs = `update log_heads l set size = v.size
+		from unnest($1::text[], $2::text[], $3::bigint[]) v (workspace, mode, size)
+		where l.workspace = v.workspace and l.mode = v.mode`
+	pgSaveUsage = `insert into usage (workspace, mode, month, hydrations)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+		on conflict (workspace, mode, month) do update set hydrations = excluded.hydrations`
+	pgSaveTokens = `update tokens t set hydrations = v.hydrations, revoked_at = v.revoked_at, revoke_reason = v.revoke_reason
+		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[]) v (workspace, mode, id, hydrations, revoked_at, revoke_reason)
+		where t.workspace = v.workspace and t.mode = v.mode and t.id = v.id`
+	pgSaveSessions = `update sessions s set head = coalesce(v.head, s.head), state = v.state, fingerprint = v.fingerprint, captured_at = v.captured_at, updated_at = v.updated_at
+		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
+			v (workspace, mode, id, head, state, fingerprint, captured_at, updated_at)
+		where s.workspace = v.workspace and s.mode = v.mode and s.id = v.id`
+
+	pgLoadHodls = `select h.workspace, h.mode, h.member, h.id, h.updated_at, h.deleted_at
+		from unnest($1::text[], $2::text[], $3::text[], $4::text[]) k (workspace, mode, member, id)
+		join hodls h on h.workspace = k.workspace and h.mode = k.mode and h.member = k.member and h.id = k.id
+		order by h.workspace, h.mode, h.member, h.id for update of h`
+	pgSaveHodls = `update hodls h set url = v.url, title = v.title, note = v.note, tags = v.tags, location = v.location, selection = v.selection,
+			session = v.session, updated_at = v.updated_at, deleted_at = v.deleted_at
+		from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bytea[], $11::text[], $12::bigint[], $13::bigint[])
+			v (workspace, mode, member, id, url, title, note, tags, location, selection, session, updated_at, deleted_at)
+		where h.workspace = v.workspace and h.mode = v.mode and h.member = v.member and h.id = v.id`
+	pgRevoke = `update tokens t set revoked_at = v.at, revoke_reason = v.reason
+		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]) v (workspace, mode, session, at, reason)
+		where t.workspace = v.workspace and t.mode = v.mode and t.session = v.session and t.revoked_at = 0`
+	pgEraseVersions = `delete from session_versions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, session)
+		where s.workspace = v.workspace and s.mode = v.mode and s.session = v.session`
+	pgEraseSessions = `delete from sessions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, id)
+		where s.workspace = v.workspace and s.mode = v.mode and s.id = v.id`
+
+	pgAddTokens = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])`
+	pgAddSessions = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])`
+	pgAddVersions = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[])
+		on conflict (workspace, mode, session, fingerprint) do nothing`
+	pgAddHodls = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[])`
+	pgAddRecords = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
+		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::bytea[])`
+	pgAddDetails = `insert into access_details (workspace, mode, seq, salt, address, user_agent)
+		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::text[], $6::text[])`
+	pgAddEvents = `insert into outbox (workspace, id, mode, type, session, jti, at)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])`
+)
+
+// queueLoads asks for every row the batch needs, each kind in one statement and in
+// the order of its key: all servers lock in the same order, the log's head first.
+func queueLoads(b *pgx.Batch, r *rows) {
+	logs, usage, tokens, sessions := newColumns(2), newColumns(3), newColumns(3), newColumns(3)
+	for k := range r.logs {
+		logs.add(string(k.ws), string(k.mode))
+	}
+	for k := range r.usage {
+		usage.add(string(k.ws), string(k.mode), k.month)
+	}
+	for k := range r.tokens {
+		tokens.add(string(k.ws), string(k.mode), string(k.id))
+	}
+	for k := range r.sessions {
+		sessions.add(string(k.ws), string(k.mode), string(k.id))
+	}
+	hodls := newColumns(4)
+	for k := range r.hodls {
+		hodls.add(string(k.ws), string(k.mode), string(k.member), string(k.id))
+	}
+	queueLoad(b, logs, pgLoadLogs, func(row pgx.CollectableRow) error {
+		var k partition
+		var l logRow
+		err := row.Scan(&k.ws, &k.mode, &l.size, &l.plan)
+		r.logs[k] = &l
+		return err
+	})
+	queueLoad(b, usage, pgLoadUsage, func(row pgx.CollectableRow) error {
+		var k usageKey
+		var u usageRow
+		err := row.Scan(&k.ws, &k.mode, &k.month, &u.hydrations)
+		r.usage[k] = &u
+		return err
+	})
+	queueLoad(b, tokens, pgLoadTokens, func(row pgx.CollectableRow) error {
+		var k tokenKey
+		x, err := scanTokenRow(k, after{row, []any{&k.ws, &k.mode, &k.id}})
+		x.Workspace, x.Mode, x.ID = k.ws, k.mode, k.id
+		r.tokens[k] = x
+		return err
+	})
+	queueLoad(b, sessions, pgLoadSessions, func(row pgx.CollectableRow) error {
+		var k sessionKey
+		x, err := scanSessionRow(after{row, []any{&k.ws, &k.mode, &k.id}})
+		r.sessions[k] = x
+		return err
+	})
+	queueLoadHodls(b, hodls, r)
+}
+
+func queueLoadHodls(b *pgx.Batch, keys columns, r *rows) {
+	queueLoad(b, keys, pgLoadHodls, func(row pgx.CollectableRow) error {
+		var k hodlKey
+		x, err := scanHodlRow(after{row, []any{&k.ws, &k.mode, &k.member, &k.id}})
+		r.hodls[k] = x
+		return err
+	})
+}
+
+// after scans a key in front of what the wrapped scan wants.
+type after struct {
+	scanner
+	key []any
+}
+
+func (a after) Scan(rest ...any) error { return a.scanner.Scan(append(a.key, rest...)...) }
+
+func queueLoad(b *pgx.Batch, keys columns, text string, take func(pgx.CollectableRow) error) {
+	if keys.empty() {
+		return
+	}
+	b.Queue(text, keys...).Query(func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			if err := take(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// queueSaves writes what was decided, each kind in one statement.
+func queueSaves(b *pgx.Batch, r *rows) error {
+	logs, usage := newColumns(3), newColumns(4)
+	for k, l := range r.logs {
+		if l != nil && l.dirty {
+			logs.add(string(k.ws), string(k.mode), l.size)
+		}
+	}
+	for k, u := range r.usage {
+		if u != nil && u.dirty {
+			usage.add(string(k.ws), string(k.mode), k.month, u.hydrations)
+		}
+	}
+	logs.queueTo(b, pgSaveLogs)
+	usage.queueTo(b, pgSaveUsage)
+	queueTokens(b, r)
+	queueSessions(b, r)
+	if err := queueHodls(b, r); err != nil {
+		return err
+	}
+	queueRecords(b, r)
+	return nil
+}
+
+func queueTokens(b *pgx.Batch, r *rows) {
+	saved, added := newColumns(6), newColumns(13)
+	for k, x := range r.tokens {
+		switch {
+		case x == nil || !x.dirty:
+		case x.fresh:
+			added.add(string(k.ws), string(k.mode), string(k.id), string(x.Session), string(x.User), string(x.Key), x.Audience, joinScopes(x.Scopes), x.RedactionPolicy,
+				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt))
+		default:
+			saved.add(string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), micros(x.RevokedAt), x.RevokeReason)
+		}
+	}
+	saved.queueTo(b, pgSaveTokens)
+	added.queueTo(b, pgAddTokens)
+}
+
+func queueSessions(b *pgx.Batch, r *rows) {
+	saved, added, versions := newColumns(8), newColumns(10), newColumns(7)
+	for k, x := range r.sessions {
+		switch {
+		case x == nil || !x.dirty:
+		case x.fresh:
+			added.add(string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
+		default:
+			saved.add(string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt))
+		}
+	}
+	for _, v := range r.versions {
+		versions.add(string(v.ws), string(v.mode), string(v.id), v.fingerprint, micros(v.capturedAt), v.author, v.body)
+	}
+	saved.queueTo(b, pgSaveSessions)
+	added.queueTo(b, pgAddSessions)
+	versions.queueTo(b, pgAddVersions)
+	revoked, erased := newColumns(5), newColumns(3)
+	for _, x := range r.revoked {
+		revoked.add(string(x.ws), string(x.mode), string(x.id), micros(x.at), x.reason)
+	}
+	for _, k := range r.erased {
+		erased.add(string(k.ws), string(k.mode), string(k.id))
+	}
+	revoked.queueTo(b, pgRevoke)
+	erased.queueTo(b, pgEraseVersions)
+	erased.queueTo(b, pgEraseSessions)
+}
+
+func queueHodls(b *pgx.Batch, r *rows) error {
+	saved, added := newColumns(13), newColumns(14)
+	for k, x := range r.hodls {
+		if x == nil || !x.dirty {
+			continue
+		}
+		tags, location, err := encodeHodl(&x.Hodl)
+		switch {
+		case err != nil:
+			return err
+		case x.fresh:
+			added.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, tags, string(x.Source), location, x.selection, string(x.SessionID),
+				micros(x.CreatedAt), micros(x.UpdatedAt))
+		default:
+			saved.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, tags, location, x.selection, string(x.SessionID),
+				micros(x.UpdatedAt), micros(x.deletedAt))
+		}
+	}
+	saved.queueTo(b, pgSaveHodls)
+	added.queueTo(b, pgAddHodls)
+	return nil
+}
+
+func queueRecords(b *pgx.Batch, r *rows) {
+	records, details, events := newColumns(12), newColumns(6), newColumns(7)
+	for i := range r.records {
+		x := &r.records[i]
+		records.add(string(x.ws), string(x.mode), x.seq, string(x.record.ID), string(x.record.Kind), string(x.record.User), string(x.record.Session), string(x.record.JTI), x.record.Actor,
+			micros(x.record.At), string(x.body), x.commitment[:])
+		details.add(string(x.ws), string(x.mode), x.seq, x.salt[:], x.detail.Address, x.detail.UserAgent)
+	}
+	for _, e := range r.events {
+		events.add(string(e.Workspace), string(e.ID), string(e.Mode), string(e.Type), string(e.Session), string(e.Token), micros(e.At))
+	}
+	records.queueTo(b, pgAddRecords)
+	details.queueTo(b, pgAddDetails)
+	events.queueTo(b, pgAddEvents)
+}

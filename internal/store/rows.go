@@ -1,0 +1,170 @@
+package store
+
+import (
+	"time"
+
+	"hodl"
+)
+
+// rows is the unit of work of one batch: the rows its writes asked for, locked by
+// the engine, and what the writes decided about them. A key that maps to nil after
+// loading has no row. Engines save what is fresh (insert) or dirty (update) and
+// everything in the lists.
+type rows struct {
+	logs     map[partition]*logRow
+	usage    map[usageKey]*usageRow
+	tokens   map[tokenKey]*tokenRow
+	sessions map[sessionKey]*sessionRow
+	hodls    map[hodlKey]*hodlRow
+	versions []versionRow
+	records  []recordRow
+	events   []hodl.Event
+	revoked  []revocation // all tokens of a session
+	erased   []sessionKey // the session and its versions
+}
+
+func newRows() *rows {
+	return &rows{
+		logs: map[partition]*logRow{}, usage: map[usageKey]*usageRow{},
+		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{},
+	}
+}
+
+// A partition is what a log, a quota and an id space belong to.
+type partition struct {
+	ws   hodl.WorkspaceID
+	mode hodl.Mode
+}
+
+type usageKey struct {
+	partition
+	month string
+}
+
+type tokenKey struct {
+	partition
+	id hodl.TokenID
+}
+
+type sessionKey struct {
+	partition
+	id hodl.SessionID
+}
+
+type logRow struct {
+	size  int64
+	plan  hodl.PlanName
+	dirty bool
+}
+
+type usageRow struct {
+	hydrations   int64
+	fresh, dirty bool
+}
+
+type tokenRow struct {
+	hodl.Token
+	fresh, dirty bool
+}
+
+type sessionRow struct {
+	member      hodl.UserID
+	head        []byte // sealed; nil leaves the stored one
+	state       hodl.State
+	fingerprint string
+	capturedAt  time.Time
+	createdAt   time.Time
+	updatedAt   time.Time
+
+	fresh, dirty bool
+}
+
+type hodlKey struct {
+	partition
+	member hodl.UserID
+	id     hodl.HodlID
+}
+
+type hodlRow struct {
+	hodl.Hodl           // loaded: only UpdatedAt
+	selection []byte    // sealed
+	deletedAt time.Time // zero while it is there
+
+	fresh, dirty bool
+}
+
+// A revocation ends every token of a session.
+type revocation struct {
+	sessionKey
+	at     time.Time
+	reason string
+}
+
+type versionRow struct {
+	sessionKey
+	fingerprint string
+	capturedAt  time.Time
+	author      string
+	body        []byte // sealed
+}
+
+type recordRow struct {
+	partition
+	seq        int64
+	record     *hodl.Record
+	detail     hodl.RecordDetail
+	body       []byte
+	salt       [32]byte
+	commitment [32]byte
+}
+
+// append gives the prepared record the next place in its log.
+//
+// The caller has named the log among its needs.
+func (r *rows) append(p partition, rec *preparedRecord) int64 {
+	log := r.logs[p]
+	seq := log.size
+	log.size++
+	log.dirty = true
+	r.records = append(r.records, rec.at(p, seq))
+	return seq
+}
+
+// announce queues an event about a session for the webhooks.
+func (r *rows) announce(e hodl.Event) { r.events = append(r.events, e) }
+
+// wantLog and the like name a row a write needs.
+func (r *rows) wantLog(p partition) { r.logs[p] = nil }
+
+func (r *rows) wantSession(p partition, id hodl.SessionID) sessionKey {
+	k := sessionKey{p, id}
+	r.sessions[k] = nil
+	return k
+}
+
+func (r *rows) wantToken(p partition, id hodl.TokenID) tokenKey {
+	k := tokenKey{p, id}
+	r.tokens[k] = nil
+	return k
+}
+
+func (r *rows) wantUsage(p partition, month string) usageKey {
+	k := usageKey{p, month}
+	r.usage[k] = nil
+	return k
+}
+
+func (r *rows) wantHodl(p partition, member hodl.UserID, id hodl.HodlID) hodlKey {
+	k := hodlKey{p, member, id}
+	r.hodls[k] = nil
+	return k
+}
+
+// log returns a log's head. Every workspace has one for each mode from its
+// first day, so its absence means there is no such workspace.
+func (r *rows) log(p partition) (*logRow, error) {
+	if l := r.logs[p]; l != nil {
+		return l, nil
+	}
+	return nil, hodl.Errorf(hodl.NotFound, "no workspace %s", p.ws)
+}

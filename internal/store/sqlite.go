@@ -1,0 +1,423 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver; pure Go, so the binary stays static
+
+	"hodl"
+)
+
+// sqliteReaders is how many connections read at once; the writer has its own.
+const sqliteReaders = 4
+
+// sqlite is the embedded engine. One connection writes, owned by the writer's
+// goroutine; the others are read-only. WAL with synchronous=FULL: a commit is on
+// the disk before anyone is told of it.
+type sqlite struct {
+	db    *sql.DB // holds the one writing connection
+	conn  *sql.Conn
+	reads *sql.DB
+	stmts sqliteStatements
+}
+
+func openSQLite(ctx context.Context, dir string) (engine, *sql.DB, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	file := filepath.Join(dir, "hodl.db")
+	db, err := sql.Open("sqlite", sqliteURL(file, "synchronous(FULL)"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("open %s: %w", file, err)
+	}
+	db.SetMaxOpenConns(1)
+	if err := migrate(ctx, db, "sqlite", nil); err != nil {
+		db.Close()
+		return nil, nil, fmt.Errorf("open %s: %w", file, err)
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		db.Close()
+		return nil, nil, fmt.Errorf("protect %s: %w", file, err)
+	}
+	reads, err := sql.Open("sqlite", sqliteURL(file, "query_only(1)"))
+	if err != nil {
+		db.Close()
+		return nil, nil, err
+	}
+	reads.SetMaxOpenConns(sqliteReaders)
+	reads.SetMaxIdleConns(sqliteReaders)
+	e := &sqlite{db: db, reads: reads}
+	if e.conn, err = db.Conn(ctx); err == nil {
+		err = e.stmts.prepare(ctx, e.conn)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close(), reads.Close())
+	}
+	return e, reads, nil
+}
+
+func sqliteURL(file, pragma string) string {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(1)", "cache_size(-8192)", "wal_autocheckpoint(4000)", pragma,
+	}}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+func (e *sqlite) name() string { return "sqlite" }
+
+func (e *sqlite) close() error {
+	e.stmts.close()
+	return errors.Join(e.conn.Close(), e.db.Close())
+}
+
+func (e *sqlite) view(_ context.Context, _ hodl.WorkspaceID, read func(querier) error) error {
+	return read(e.reads)
+}
+
+// change waits for its turn with the writer: nobody else may write.
+func (e *sqlite) change(ctx context.Context, w *writer, _ hodl.WorkspaceID, run func(*sql.Tx) error) error {
+	return w.do(ctx, &write{alone: func(context.Context) error {
+		return inTx(ctx, e.conn, run)
+	}})
+}
+
+// beginner is a *sql.DB or *sql.Conn.
+type beginner interface {
+	BeginTx(context.Context, *sql.TxOptions) (*sql.Tx, error)
+}
+
+// inTx runs a write and commits it if it returns nil.
+func inTx(ctx context.Context, db beginner, run func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	if err := run(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (e *sqlite) commit(ctx context.Context, batch []*write) error {
+	return inTx(ctx, e.conn, func(tx *sql.Tx) error {
+		r := newRows()
+		for _, w := range batch {
+			w.need(r)
+		}
+		st := e.stmts.in(ctx, tx)
+		if err := st.load(r); err != nil {
+			return err
+		}
+		decideAll(r, batch)
+		return st.save(r)
+	})
+}
+
+// sqliteStatements are the hot statements, prepared once.
+type sqliteStatements struct {
+	all map[string]*sql.Stmt
+}
+
+func (s *sqliteStatements) prepare(ctx context.Context, conn *sql.Conn) error {
+	s.all = map[string]*sql.Stmt{}
+	for _, text := range sqliteTexts {
+		st, err := conn.PrepareContext(ctx, text)
+		if err != nil {
+			return fmt.Errorf("prepare %q: %w", text, err)
+		}
+		s.all[text] = st
+	}
+	return nil
+}
+
+func (s *sqliteStatements) close() {
+	for _, st := range s.all {
+		st.Close()
+	}
+}
+
+func (s *sqliteStatements) in(ctx context.Context, tx *sql.Tx) *sqliteTx {
+	return &sqliteTx{ctx: ctx, tx: tx, all: s.all, bound: make(map[string]*sql.Stmt, 8)}
+}
+
+// sqliteTx is one batch's transaction: it binds each prepared statement to the
+// transaction once.
+type sqliteTx struct {
+	ctx   context.Context
+	tx    *sql.Tx
+	all   map[string]*sql.Stmt
+	bound map[string]*sql.Stmt
+}
+
+func (t *sqliteTx) stmt(text string) *sql.Stmt {
+	st := t.bound[text]
+	if st == nil {
+		st = t.tx.StmtContext(t.ctx, t.all[text])
+		t.bound[text] = st
+	}
+	return st
+}
+
+func (t *sqliteTx) exec(text string, args ...any) error {
+	_, err := t.stmt(text).ExecContext(t.ctx, args...)
+	return err
+}
+
+const (
+	sqliteLoadLog = `select l.size, w.plan from log_heads l join workspaces w on w.workspace = l.workspace
+		where l.workspace = $1 and l.mode = $2`
+	sqliteLoadUsage = `select hydrations from usage where workspace = $1 and mode = $2 and month = $3`
+	sqliteLoadToken = `select session, member, max_hydrations, hydrations, issued_at, expires_at, revoked_at from tokens
+		where workspace = $1 and mode = $2 and id = $3`
+	sqliteLoadSession = `select member, state, fingerprint, captured_at, created_at, updated_at from sessions
+		where workspace = $1 and mode = $2 and id = $3`
+
+	sqliteSaveLog     = `update log_heads set size = $3 where workspace = $1 and mode = $2`
+	sqliteSaveUsage   = `update usage set hydrations = $4 where workspace = $1 and mode = $2 and month = $3`
+	sqliteSaveToken   = `update tokens set hydrations = $4, revoked_at = $5, revoke_reason = $6 where workspace = $1 and mode = $2 and id = $3`
+	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8
+		where workspace = $1 and mode = $2 and id = $3`
+
+	sqliteLoadHodl = `select updated_at, deleted_at from hodls where workspace = $1 and mode = $2 and member = $3 and id = $4`
+	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13
+		where workspace = $1 and mode = $2 and member = $3 and id = $4`
+	sqliteRevoke        = `update tokens set revoked_at = $4, revoke_reason = $5 where workspace = $1 and mode = $2 and session = $3 and revoked_at = 0`
+	sqliteEraseVersions = `delete from session_versions where workspace = $1 and mode = $2 and session = $3`
+	sqliteEraseSession  = `delete from sessions where workspace = $1 and mode = $2 and id = $3`
+
+	sqliteAddUsage = `insert into usage (workspace, mode, month, hydrations) values ($1, $2, $3, $4)`
+	sqliteAddToken = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	sqliteAddSession = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+	sqliteAddVersion = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
+		values ($1, $2, $3, $4, $5, $6, $7) on conflict (workspace, mode, session, fingerprint) do nothing`
+	sqliteAddHodl = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+	sqliteAddRecord = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+	sqliteAddDetail = `insert into access_details (workspace, mode, seq, salt, address, user_agent) values ($1, $2, $3, $4, $5, $6)`
+	sqliteAddEvent  = `insert into outbox (workspace, id, mode, type, session, jti, at) values ($1, $2, $3, $4, $5, $6, $7)`
+)
+
+var sqliteTexts = []string{
+	sqliteLoadLog, sqliteLoadUsage, sqliteLoadToken, sqliteLoadSession,
+	sqliteLoadHodl, sqliteSaveHodl, sqliteRevoke, sqliteEraseVersions, sqliteEraseSession,
+	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
+	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent,
+}
+
+// load fills r. The transaction is immediate, so every row read is locked.
+func (t *sqliteTx) load(r *rows) error {
+	for k := range r.logs {
+		var l logRow
+		if ok, err := found(t.stmt(sqliteLoadLog).QueryRowContext(t.ctx, k.ws, k.mode).Scan(&l.size, &l.plan)); err != nil {
+			return wrap(err, "load log head")
+		} else if ok {
+			r.logs[k] = &l
+		}
+	}
+	for k := range r.usage {
+		var u usageRow
+		if ok, err := found(t.stmt(sqliteLoadUsage).QueryRowContext(t.ctx, k.ws, k.mode, k.month).Scan(&u.hydrations)); err != nil {
+			return wrap(err, "load usage")
+		} else if ok {
+			r.usage[k] = &u
+		}
+	}
+	for k := range r.tokens {
+		x, err := scanTokenRow(k, t.stmt(sqliteLoadToken).QueryRowContext(t.ctx, k.ws, k.mode, k.id))
+		if ok, err := found(err); err != nil {
+			return wrap(err, "load token")
+		} else if ok {
+			r.tokens[k] = x
+		}
+	}
+	for k := range r.sessions {
+		x, err := scanSessionRow(t.stmt(sqliteLoadSession).QueryRowContext(t.ctx, k.ws, k.mode, k.id))
+		if ok, err := found(err); err != nil {
+			return wrap(err, "load session")
+		} else if ok {
+			r.sessions[k] = x
+		}
+	}
+	for k := range r.hodls {
+		x, err := scanHodlRow(t.stmt(sqliteLoadHodl).QueryRowContext(t.ctx, k.ws, k.mode, k.member, k.id))
+		if ok, err := found(err); err != nil {
+			return wrap(err, "load hodl")
+		} else if ok {
+			r.hodls[k] = x
+		}
+	}
+	return nil
+}
+
+func found(err error) (bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// scanner is a *sql.Row, *sql.Rows or pgx.Row.
+type scanner interface{ Scan(...any) error }
+
+func scanTokenRow(k tokenKey, row scanner) (*tokenRow, error) {
+	x := &tokenRow{Token: hodl.Token{ID: k.id, Workspace: k.ws, Mode: k.mode}}
+	var issued, expires, revoked int64
+	err := row.Scan(&x.Session, &x.User, &x.MaxHydrations, &x.Hydrations, &issued, &expires, &revoked)
+	x.IssuedAt, x.ExpiresAt, x.RevokedAt = timeOf(issued), timeOf(expires), timeOf(revoked)
+	return x, err
+}
+
+func scanSessionRow(row scanner) (*sessionRow, error) {
+	x := &sessionRow{}
+	var captured, created, updated int64
+	err := row.Scan(&x.member, &x.state, &x.fingerprint, &captured, &created, &updated)
+	x.capturedAt, x.createdAt, x.updatedAt = timeOf(captured), timeOf(created), timeOf(updated)
+	return x, err
+}
+
+func scanHodlRow(row scanner) (*hodlRow, error) {
+	x := &hodlRow{}
+	var updated, deleted int64
+	err := row.Scan(&updated, &deleted)
+	x.UpdatedAt, x.deletedAt = timeOf(updated), timeOf(deleted)
+	return x, err
+}
+
+// save writes what was decided.
+func (t *sqliteTx) save(r *rows) error {
+	for _, step := range []func(*rows) error{t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveRecords} {
+		if err := step(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveLogs(r *rows) error {
+	for k, l := range r.logs {
+		if l != nil && l.dirty {
+			if err := t.exec(sqliteSaveLog, k.ws, k.mode, l.size); err != nil {
+				return wrap(err, "save log head")
+			}
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveUsage(r *rows) error {
+	for k, u := range r.usage {
+		var err error
+		switch {
+		case u == nil || !u.dirty:
+		case u.fresh:
+			err = t.exec(sqliteAddUsage, k.ws, k.mode, k.month, u.hydrations)
+		default:
+			err = t.exec(sqliteSaveUsage, k.ws, k.mode, k.month, u.hydrations)
+		}
+		if err != nil {
+			return wrap(err, "save usage")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveTokens(r *rows) error {
+	for k, x := range r.tokens {
+		var err error
+		switch {
+		case x == nil || !x.dirty:
+		case x.fresh:
+			err = t.exec(sqliteAddToken, k.ws, k.mode, k.id, x.Session, x.User, x.Key, x.Audience, joinScopes(x.Scopes), x.RedactionPolicy,
+				x.MaxHydrations, x.Hydrations, micros(x.IssuedAt), micros(x.ExpiresAt))
+		default:
+			err = t.exec(sqliteSaveToken, k.ws, k.mode, k.id, x.Hydrations, micros(x.RevokedAt), x.RevokeReason)
+		}
+		if err != nil {
+			return wrap(err, "save token")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveSessions(r *rows) error {
+	for k, x := range r.sessions {
+		var err error
+		switch {
+		case x == nil || !x.dirty:
+		case x.fresh:
+			err = t.exec(sqliteAddSession, k.ws, k.mode, k.id, x.member, x.head, x.state, x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
+		default:
+			err = t.exec(sqliteSaveSession, k.ws, k.mode, k.id, x.head, x.state, x.fingerprint, micros(x.capturedAt), micros(x.updatedAt))
+		}
+		if err != nil {
+			return wrap(err, "save session")
+		}
+	}
+	for _, v := range r.versions {
+		if err := t.exec(sqliteAddVersion, v.ws, v.mode, v.id, v.fingerprint, micros(v.capturedAt), v.author, v.body); err != nil {
+			return wrap(err, "save session version")
+		}
+	}
+	for _, x := range r.revoked {
+		if err := t.exec(sqliteRevoke, x.ws, x.mode, x.id, micros(x.at), x.reason); err != nil {
+			return wrap(err, "revoke tokens")
+		}
+	}
+	for _, k := range r.erased {
+		if err := errors.Join(t.exec(sqliteEraseVersions, k.ws, k.mode, k.id), t.exec(sqliteEraseSession, k.ws, k.mode, k.id)); err != nil {
+			return wrap(err, "erase session")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveHodls(r *rows) error {
+	for k, x := range r.hodls {
+		if x == nil || !x.dirty {
+			continue
+		}
+		tags, location, err := encodeHodl(&x.Hodl)
+		switch {
+		case err != nil:
+		case x.fresh:
+			err = t.exec(sqliteAddHodl, k.ws, k.mode, k.member, k.id, x.URL, x.Title, x.Note, tags, x.Source, location, x.selection, x.SessionID,
+				micros(x.CreatedAt), micros(x.UpdatedAt))
+		default:
+			err = t.exec(sqliteSaveHodl, k.ws, k.mode, k.member, k.id, x.URL, x.Title, x.Note, tags, location, x.selection, x.SessionID,
+				micros(x.UpdatedAt), micros(x.deletedAt))
+		}
+		if err != nil {
+			return wrap(err, "save hodl")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveRecords(r *rows) error {
+	for i := range r.records {
+		x := &r.records[i]
+		if err := t.exec(sqliteAddRecord, x.ws, x.mode, x.seq, x.record.ID, x.record.Kind, x.record.User, x.record.Session, x.record.JTI, x.record.Actor,
+			micros(x.record.At), string(x.body), x.commitment[:]); err != nil {
+			return wrap(err, "save access record")
+		}
+		if err := t.exec(sqliteAddDetail, x.ws, x.mode, x.seq, x.salt[:], x.detail.Address, x.detail.UserAgent); err != nil {
+			return wrap(err, "save access detail")
+		}
+	}
+	for _, e := range r.events {
+		if err := t.exec(sqliteAddEvent, e.Workspace, e.ID, e.Mode, e.Type, e.Session, e.Token, micros(e.At)); err != nil {
+			return wrap(err, "save event")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package store keeps everything, on SQLite or PostgreSQL.
+//
+// Reads and rare writes are one SQL text for both engines, through database/sql.
+// The hot writes (captures, mints, hydrations, typed writes) pass through one
+// [writer] that puts many of them into one transaction; what each may do is
+// decided in Go, on locked rows, by code both engines share. Only how rows are
+// locked and saved is native: see sqlite.go and postgres.go.
+//
+// Every method takes a workspace, and every statement names it first.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"hodl"
+	"hodl/internal/seal"
+)
+
+// Options says which database to open.
+type Options struct {
+	Dir      string       // a folder for SQLite; used when Database is empty
+	Database string       // a PostgreSQL URL of the role the server works as
+	Admin    string       // a PostgreSQL URL of the role that owns the tables; Database when empty
+	Master   *seal.Master // wraps the data keys
+	Now      func() time.Time
+	Log      *slog.Logger
+	MaxBatch int // writes in one transaction; 512 when 0
+	Queue    int // writes waiting before new ones are refused; 4096 when 0
+}
+
+// A Store is safe for concurrent use.
+type Store struct {
+	reads      *sql.DB
+	writer     *writer
+	engine     engine
+	ring       *seal.Ring
+	master     *seal.Master
+	ids        *hodl.IDs
+	now        func() time.Time
+	log        *slog.Logger
+	used       sync.Map       // hodl.KeyID -> time.Time: when its last use was last written down
+	background sync.WaitGroup // work that outlives its request
+}
+
+// Open opens the database, brings its tables up to date and starts the writer.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxBatch == 0 {
+		o.MaxBatch = 512
+	}
+	if o.Queue == 0 {
+		o.Queue = 4096
+	}
+	s := &Store{ids: &hodl.IDs{}, log: o.Log, now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }}
+	var err error
+	if o.Database != "" {
+		s.engine, s.reads, err = openPostgres(ctx, o)
+	} else {
+		s.engine, s.reads, err = openSQLite(ctx, o.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.master = o.Master
+	s.ring = seal.NewRing(o.Master, s)
+	s.writer = newWriter(s.engine, o.MaxBatch, o.Queue)
+	return s, nil
+}
+
+// Close waits for the writes that were accepted and closes the database.
+func (s *Store) Close() error {
+	s.background.Wait()
+	s.writer.close()
+	return errors.Join(s.engine.close(), s.reads.Close())
+}
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.reads.PingContext(ctx)
+}
+
+// Engine names the database: sqlite or postgres.
+func (s *Store) Engine() string { return s.engine.name() }
+
+// Backlog returns how many writes are waiting, and how many may.
+func (s *Store) Backlog() (waiting, most int) { return len(s.writer.queue), cap(s.writer.queue) }
+
+// A querier reads: the read pool of SQLite, or a transaction of PostgreSQL that
+// sees one workspace.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// view reads as workspace ws.
+func (s *Store) view(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error {
+	return s.engine.view(ctx, ws, read)
+}
+
+// change runs a rare write as workspace ws in a transaction of its own. It does
+// not pass through the batching of the writer but keeps its order of locks:
+// the log's head first.
+func (s *Store) change(ctx context.Context, ws hodl.WorkspaceID, write func(*sql.Tx) error) error {
+	return s.engine.change(ctx, s.writer, ws, write)
+}
+
+// rowsOf runs a query and scans each row.
+func rowsOf[T any](ctx context.Context, q querier, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		x, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, rows.Err()
+}
+
+// missing turns the absence of a row into a refusal that does not tell whether
+// the thing is somebody else's or was never there.
+func missing(err error, what string, id any) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return hodl.Errorf(hodl.NotFound, "no %s %v", what, id).WithHint("check the id; list yours to see what there is")
+	}
+	return err
+}
+
+// affected reports sql.ErrNoRows when a statement changed nothing.
+func affected(r sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return sql.ErrNoRows
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func timeOf(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+func joinScopes(scopes []hodl.Scope) string {
+	parts := make([]string, len(scopes))
+	for i, s := range scopes {
+		parts[i] = string(s)
+	}
+	return strings.Join(parts, " ")
+}
+
+func splitScopes(s string) []hodl.Scope {
+	var out []hodl.Scope
+	for part := range strings.FieldsSeq(s) {
+		out = append(out, hodl.Scope(part))
+	}
+	return out
+}
+
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}

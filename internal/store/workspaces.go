@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"hodl"
+	"hodl/internal/seal"
+)
+
+// CreateWorkspace makes a workspace, its first data key, its logs and its first
+// member, who is an admin. A name that is taken is a [hodl.Conflict].
+func (s *Store) CreateWorkspace(ctx context.Context, w hodl.Workspace, admin hodl.UserID) error {
+	now := micros(w.CreatedAt)
+	wrapped, err := s.master.Wrap(w.ID, firstDataKey, seal.NewDataKey())
+	if err != nil {
+		return wrap(err, "make data key")
+	}
+	err = s.change(ctx, w.ID, func(tx *sql.Tx) error {
+		for _, x := range []struct {
+			text string
+			args []any
+		}{
+			{`insert into workspaces (workspace, name, plan, created_at) values ($1, $2, $3, $4)`, []any{w.ID, w.Name, w.Plan, now}},
+			{`insert into data_keys (workspace, version, wrapped, created_at) values ($1, $2, $3, $4)`, []any{w.ID, firstDataKey, wrapped, now}},
+			{`insert into members (workspace, id, name, role, created_at) values ($1, $2, $3, $4, $5)`, []any{w.ID, admin, "", hodl.Admin, now}},
+			{`insert into log_heads (workspace, mode, size) values ($1, $2, 0), ($1, $3, 0)`, []any{w.ID, hodl.Live, hodl.Sandbox}},
+		} {
+			if _, err := tx.ExecContext(ctx, x.text, x.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if duplicate(err) {
+		return hodl.Errorf(hodl.Conflict, "a workspace called %q is already there", w.Name).WithHint("choose another name, or leave out --create-workspace")
+	}
+	return wrap(err, "create workspace")
+}
+
+const firstDataKey = 1
+
+// DataKey returns a version of a workspace's wrapped data key. With
+// CurrentDataKey it serves the [seal.Ring].
+func (s *Store) DataKey(ctx context.Context, ws hodl.WorkspaceID, version uint32) (wrapped []byte, err error) {
+	err = s.view(ctx, ws, func(q querier) error {
+		return q.QueryRowContext(ctx, `select wrapped from data_keys where workspace = $1 and version = $2`, ws, int64(version)).Scan(&wrapped)
+	})
+	return wrapped, wrap(err, "read data key of %s", ws)
+}
+
+// CurrentDataKey returns the version that new values are sealed with.
+func (s *Store) CurrentDataKey(ctx context.Context, ws hodl.WorkspaceID) (version uint32, err error) {
+	err = s.view(ctx, ws, func(q querier) error {
+		return q.QueryRowContext(ctx, `select max(version) from data_keys where workspace = $1`, ws).Scan(&version)
+	})
+	return version, wrap(err, "read data key of %s", ws)
+}
+
+// WorkspaceNamed finds a workspace by its exact name.
+func (s *Store) WorkspaceNamed(ctx context.Context, name string) (*hodl.Workspace, error) {
+	id, err := s.workspaceID(ctx, name)
+	if err != nil {
+		return nil, missing(err, "workspace called", name)
+	}
+	return s.Workspace(ctx, id)
+}
+
+func (s *Store) workspaceID(ctx context.Context, name string) (hodl.WorkspaceID, error) {
+	query := `select workspace from workspaces where name = $1`
+	if s.Engine() == "postgres" {
+		query = `select hodl_workspace_named($1)` // row-level security hides the table
+	}
+	var id sql.NullString
+	err := s.reads.QueryRowContext(ctx, query, name).Scan(&id)
+	if err == nil && !id.Valid {
+		err = sql.ErrNoRows
+	}
+	return hodl.WorkspaceID(id.String), err
+}
+
+// Workspace returns a workspace.
+func (s *Store) Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Workspace, error) {
+	w := &hodl.Workspace{ID: id}
+	err := s.view(ctx, id, func(q querier) error {
+		var created int64
+		err := q.QueryRowContext(ctx, `select name, plan, created_at from workspaces where workspace = $1`, id).Scan(&w.Name, &w.Plan, &created)
+		w.CreatedAt = timeOf(created)
+		return err
+	})
+	return w, missing(err, "workspace", id)
+}
+
+// SetPlan puts a workspace on a plan.
+func (s *Store) SetPlan(ctx context.Context, id hodl.WorkspaceID, plan hodl.PlanName) error {
+	err := s.change(ctx, id, func(tx *sql.Tx) error {
+		return affected(tx.ExecContext(ctx, `update workspaces set plan = $2 where workspace = $1`, id, plan))
+	})
+	return missing(err, "workspace", id)
+}
+
+// FirstAdmin returns the member of a workspace who was first made an admin.
+func (s *Store) FirstAdmin(ctx context.Context, ws hodl.WorkspaceID) (hodl.UserID, error) {
+	var id hodl.UserID
+	err := s.view(ctx, ws, func(q querier) error {
+		return q.QueryRowContext(ctx, `select id from members where workspace = $1 and role = $2 order by created_at, id limit 1`, ws, hodl.Admin).Scan(&id)
+	})
+	return id, missing(err, "admin of workspace", ws)
+}
+
+// AddMember makes user a member of a workspace.
+func (s *Store) AddMember(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID, name string, role hodl.Role) error {
+	err := s.change(ctx, ws, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `insert into members (workspace, id, name, role, created_at) values ($1, $2, $3, $4, $5)`,
+			ws, user, name, role, micros(s.now()))
+		return err
+	})
+	if duplicate(err) {
+		return hodl.Errorf(hodl.Conflict, "%s is already a member", user)
+	}
+	return wrap(err, "add member")
+}
