@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -171,6 +173,24 @@ func (s *Store) SessionHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mo
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Hodl, error) { return s.scanHodl(ctx, ws, m, row) },
 			`select `+hodlColumns+` from hodls where workspace = $1 and mode = $2 and session = $3 and session <> '' and member = $4 and deleted_at = 0
 			order by id limit $5`, ws, m, id, user, hodl.MaxItems)
+		return err
+	})
+	return out, err
+}
+
+// HodlsByID returns those of ids that are hodls of user, in no order.
+func (s *Store) HodlsByID(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, ids []hodl.HodlID) ([]*hodl.Hodl, error) {
+	args := []any{ws, m, user}
+	places := make([]string, len(ids))
+	for i, id := range ids {
+		args = append(args, id)
+		places[i] = "$" + strconv.Itoa(len(args))
+	}
+	var out []*hodl.Hodl
+	err := s.view(ctx, ws, func(q querier) (err error) {
+		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Hodl, error) { return s.scanHodl(ctx, ws, m, row) },
+			`select `+hodlColumns+` from hodls where workspace = $1 and mode = $2 and member = $3 and deleted_at = 0
+			and id in (`+strings.Join(places, ", ")+`)`, args...)
 		return err
 	})
 	return out, err

@@ -32,8 +32,9 @@ type SessionWrite struct {
 // A VersionBody is what is sealed of a version: the content and the session's
 // salt, which never leaves the server.
 type VersionBody struct {
-	Salt    []byte       `json:"salt"`
-	Content hodl.Content `json:"content"`
+	Salt     []byte       `json:"salt"`
+	LastNote int64        `json:"last_note"` // the highest number a note of the session ever had
+	Content  hodl.Content `json:"content"`
 }
 
 // head is what a list shows of a session, sealed apart from the body so that
@@ -282,8 +283,8 @@ func (s *Store) Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, u
 	return out, missing(err, "session", id)
 }
 
-// SessionOwner returns whose session id is, "" when there is none. It is how a
-// capture learns that an id is taken.
+// SessionStanding returns where a session stands, whosever it is, and nil when
+// there is none. It is how a capture learns that an id is taken.
 func (s *Store) SessionStanding(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID) (*SessionState, error) {
 	var out *SessionState
 	err := s.view(ctx, ws, func(q querier) error {

@@ -50,16 +50,15 @@ func (s *Store) Mint(ctx context.Context, t hodl.Token, rec *hodl.Record, d hodl
 	})
 }
 
-// Revoke ends a token at once, on every server. It returns the reason that stands:
-// a token already revoked keeps its own, and the call leaves no second record.
-func (s *Store) Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID, reason string, rec *hodl.Record, d hodl.RecordDetail) (string, error) {
+// Revoke ends a token at once, on every server. A token already revoked keeps its
+// reason, and the call leaves no second record.
+func (s *Store) Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID, reason string, rec *hodl.Record, d hodl.RecordDetail) error {
 	prepared, err := prepare(rec, d)
 	if err != nil {
-		return "", err
+		return err
 	}
 	p := partition{ws, m}
-	standing := reason
-	err = s.writer.do(ctx, &write{
+	return s.writer.do(ctx, &write{
 		need: func(r *rows) { r.wantLog(p); r.wantToken(p, id) },
 		decide: func(r *rows) error {
 			row := r.tokens[tokenKey{p, id}]
@@ -67,7 +66,6 @@ func (s *Store) Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, us
 				return missing(sql.ErrNoRows, "resume token", id)
 			}
 			if !row.RevokedAt.IsZero() {
-				standing = ""
 				return nil
 			}
 			row.RevokedAt, row.RevokeReason, row.dirty = rec.At, reason, true
@@ -75,14 +73,6 @@ func (s *Store) Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, us
 			return nil
 		},
 	})
-	if err != nil || standing == reason && reason != "" {
-		return standing, err
-	}
-	t, err := s.Token(ctx, ws, m, user, id)
-	if err != nil {
-		return "", err
-	}
-	return t.RevokeReason, nil
 }
 
 // Token returns what the server keeps of a token of user.

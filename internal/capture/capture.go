@@ -1,0 +1,78 @@
+// Package capture turns what clients send into hodls and session versions: it
+// checks a draft, merges it with what must survive, names the result by its
+// fingerprint and hands it to the store.
+package capture
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hodl"
+	"hodl/internal/store"
+)
+
+// Store is what capturing needs of storage.
+type Store interface {
+	SessionStanding(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID) (*store.SessionState, error)
+	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
+	PutSession(ctx context.Context, w store.SessionWrite) error
+	MoveSession(ctx context.Context, t store.Transition) error
+	DeleteSession(ctx context.Context, t store.Transition) error
+	Hodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.HodlID) (*hodl.Hodl, error)
+	HodlsByID(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, ids []hodl.HodlID) ([]*hodl.Hodl, error)
+	SessionHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) ([]*hodl.Hodl, error)
+	PutHodl(ctx context.Context, w store.HodlWrite) error
+	Now() time.Time
+	NewID(prefix string) string
+}
+
+// A Service captures. It is safe for concurrent use.
+type Service struct{ store Store }
+
+// New returns a Service over a store.
+func New(s Store) *Service { return &Service{s} }
+
+// attempts is how often a capture is merged anew when the session changes under
+// it. Each failure means that somebody else's write succeeded.
+const attempts = 16
+
+// again runs try until it no longer fails for staleness. A caller who named the
+// version it expects is told at once instead.
+func again(ifMatch string, try func() error) error {
+	var err error
+	for range attempts {
+		if err = try(); ifMatch != "" || !errors.Is(err, &hodl.Error{Code: hodl.Stale}) {
+			return err
+		}
+	}
+	return err
+}
+
+// Who did it and from where, for the access record of an operation that leaves one.
+type Caller struct {
+	*hodl.Principal
+	Detail hodl.RecordDetail
+}
+
+// Move makes a transition of a session. A person's resume leaves an access record.
+func (s *Service) Move(ctx context.Context, c Caller, id hodl.SessionID, op hodl.Operation) error {
+	return s.store.MoveSession(ctx, s.transition(c, id, op))
+}
+
+// Delete erases a session's content and ends its tokens; its access records stay.
+func (s *Service) Delete(ctx context.Context, c Caller, id hodl.SessionID) error {
+	return s.store.DeleteSession(ctx, s.transition(c, id, "delete"))
+}
+
+func (s *Service) transition(c Caller, id hodl.SessionID, op hodl.Operation) store.Transition {
+	now := s.store.Now()
+	t := store.Transition{Workspace: c.Workspace, Mode: c.Mode, User: c.User, ID: id, Op: op, At: now, Detail: c.Detail}
+	if op == hodl.OpResume {
+		t.Record = &hodl.Record{
+			ID: hodl.RecordID(s.store.NewID("acr")), Kind: hodl.KindResume, At: now, Actor: string(c.Key),
+			Workspace: c.Workspace, Mode: c.Mode, User: c.User, Session: id,
+		}
+	}
+	return t
+}

@@ -1,0 +1,73 @@
+package resume
+
+import (
+	"github.com/maypok86/otter/v2"
+
+	"hodl"
+	"hodl/internal/render"
+	"hodl/internal/store"
+)
+
+// cache keeps what may be kept: renderings, which depend on nothing but an
+// immutable version, the policy's version, the scopes and the format; and where a
+// session stood last, which is only a guess that every commit checks. Whether a
+// token is revoked or used up, and the quota, are never here.
+type cache struct {
+	renderings *otter.Cache[renderKey, *rendered]
+	standings  *otter.Cache[standingKey, store.SessionState]
+}
+
+type renderKey struct {
+	workspace   hodl.WorkspaceID
+	mode        hodl.Mode
+	session     hodl.SessionID
+	fingerprint string
+	capturedAt  int64
+	policy      hodl.PolicyUse
+	scopes      string
+	format      render.Format
+}
+
+type standingKey struct {
+	workspace hodl.WorkspaceID
+	mode      hodl.Mode
+	session   hodl.SessionID
+}
+
+type rendered struct {
+	rendering render.Rendering
+	policies  []hodl.PolicyUse
+	uses      []hodl.RedactionUse
+}
+
+const mostStandings = 1 << 16
+
+func newCache(bytes int) *cache {
+	return &cache{
+		renderings: otter.Must(&otter.Options[renderKey, *rendered]{
+			MaximumWeight: uint64(bytes),
+			Weigher:       func(_ renderKey, r *rendered) uint32 { return uint32(len(r.rendering.Body) + 512) },
+		}),
+		standings: otter.Must(&otter.Options[standingKey, store.SessionState]{MaximumSize: mostStandings}),
+	}
+}
+
+func keyOf(u *use, at store.SessionState, policy hodl.PolicyUse, f render.Format) renderKey {
+	scopes := ""
+	for _, s := range u.claims.Scopes {
+		scopes += string(s) + " "
+	}
+	return renderKey{u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint, at.CapturedAt.UnixMicro(), policy, scopes, f}
+}
+
+func (c *cache) rendering(k renderKey) (*rendered, bool) { return c.renderings.GetIfPresent(k) }
+
+func (c *cache) keep(k renderKey, r *rendered) { c.renderings.Set(k, r) }
+
+func (c *cache) standing(u store.TokenUse) (store.SessionState, bool) {
+	return c.standings.GetIfPresent(standingKey{u.Workspace, u.Mode, u.Session})
+}
+
+func (c *cache) stands(u store.TokenUse, at store.SessionState) {
+	c.standings.Set(standingKey{u.Workspace, u.Mode, u.Session}, at)
+}

@@ -1,0 +1,335 @@
+// Package resume is the only place that knows the way of a resume token: verify →
+// load → redact → render → commit → return. No byte of a session leaves before the
+// access record of it is committed.
+package resume
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"hodl"
+	"hodl/internal/meter"
+	"hodl/internal/redact"
+	"hodl/internal/render"
+	"hodl/internal/store"
+)
+
+// Verifier checks a token's form, signature, issuer and times. Its claims are not
+// nil exactly when the signature was good.
+type Verifier interface {
+	Verify(token string, now time.Time) (*hodl.Claims, error)
+}
+
+// Signer signs a new token.
+type Signer interface {
+	Sign(c *hodl.Claims, now time.Time) (string, error)
+}
+
+// Store is what the way of a token needs of storage.
+type Store interface {
+	Admission(ctx context.Context, u store.TokenUse) (store.Admission, error)
+	Hydrate(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
+	Append(ctx context.Context, rec *hodl.Record, d hodl.RecordDetail) error
+	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
+	PutSession(ctx context.Context, w store.SessionWrite) error
+	Mint(ctx context.Context, t hodl.Token, rec *hodl.Record, d hodl.RecordDetail) error
+	Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID, reason string, rec *hodl.Record, d hodl.RecordDetail) error
+	Token(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID) (*hodl.Token, error)
+	Now() time.Time
+	NewID(prefix string) string
+}
+
+// Options says how tokens are made and judged.
+type Options struct {
+	Issuer     string // iss of every token
+	Resource   string // this server's MCP address: an audience that works only there
+	CacheBytes int    // renderings kept; 64 MiB when 0
+	Log        *slog.Logger
+}
+
+// A Service walks the way. It is safe for concurrent use.
+type Service struct {
+	store     Store
+	verifier  Verifier
+	signer    Signer
+	options   Options
+	strangers *meter.Limiter // refused credentials, by address
+	bearers   *meter.Limiter // uses, by token
+	denials   *denials
+	cache     *cache
+}
+
+// A token may be used in short bursts; an address that keeps sending credentials
+// that are refused is stopped before a signature is checked for it.
+const (
+	usesPerSecond, usesBurst         = 50, 1000
+	refusalsPerSecond, refusalsBurst = 5, 200
+)
+
+// New returns a Service.
+func New(s Store, v Verifier, sign Signer, o Options) *Service {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 64 << 20
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{
+		store: s, verifier: v, signer: sign, options: o,
+		strangers: meter.NewLimiter(refusalsPerSecond, refusalsBurst),
+		bearers:   meter.NewLimiter(usesPerSecond, usesBurst),
+		denials:   newDenials(), cache: newCache(o.CacheBytes),
+	}
+}
+
+// A Call is one use of a resume token.
+type Call struct {
+	Token    string
+	Session  hodl.SessionID // of the path
+	Audience string         // who the caller says it is; "" when it does not
+	Surface  Surface
+	Detail   hodl.RecordDetail
+}
+
+// A Surface is a door of the server. A token for one does not open the other.
+type Surface string
+
+const (
+	REST Surface = "rest"
+	MCP  Surface = "mcp"
+)
+
+// use is a call whose token was verified.
+type use struct {
+	Call
+	claims *hodl.Claims
+	rows   store.TokenUse
+	scope  func(*hodl.Claims) error
+}
+
+// begin makes the checks that need no database, in their order: address bucket,
+// token, token bucket, audience. The rest are [use.admit].
+func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
+	now := s.store.Now()
+	if wait, ok := s.strangers.Peek(c.Detail.Address, now); !ok {
+		return nil, slower(wait, "too many refused credentials came from this address")
+	}
+	claims, err := s.verifier.Verify(c.Token, now)
+	if claims == nil {
+		s.strangers.Take(c.Detail.Address, now)
+		return nil, err
+	}
+	ws, _ := claims.Owner()
+	u := &use{Call: c, claims: claims, scope: scope, rows: store.TokenUse{
+		Workspace: ws, Mode: claims.Mode, Token: claims.ID, Session: claims.Session, At: now,
+	}}
+	if err != nil {
+		return u, err
+	}
+	if wait, ok := s.bearers.Take(string(claims.ID), now); !ok {
+		return u, slower(wait, "this token is used too often")
+	}
+	return u, s.checkAudience(u)
+}
+
+func slower(wait time.Duration, why string) error {
+	e := hodl.Errorf(hodl.RateLimited, "%s", why).WithHint("wait for the time in Retry-After")
+	e.RetryAfter = wait
+	return e
+}
+
+func (s *Service) checkAudience(u *use) error {
+	if (u.claims.Audience == s.options.Resource) != (u.Surface == MCP) {
+		return hodl.Errorf(hodl.AudienceMismatch, "this token is for %s and does not work here", u.claims.Audience).
+			WithHint("a token whose audience is %s works only there, every other only on REST", s.options.Resource)
+	}
+	if u.Audience != "" && u.Audience != u.claims.Audience {
+		return hodl.Errorf(hodl.AudienceMismatch, "this token is for %s, not for the audience named in Hodl-Audience", u.claims.Audience).
+			WithHint("mint a token for that audience")
+	}
+	return nil
+}
+
+// admit makes the checks on the rows, in their order: not revoked, the path's
+// session is the claim's, session not archived, scope. It is the same on rows that
+// were only read and on rows that are locked.
+func (u *use) admit(a store.Admission) error {
+	switch {
+	case a.Token == nil:
+		return hodl.Errorf(hodl.InvalidToken, "this server knows no such token").WithHint("mint a new one")
+	case !a.Token.RevokedAt.IsZero():
+		return hodl.Errorf(hodl.TokenRevoked, "this token was revoked").WithHint("ask for a new one")
+	case u.Session != u.claims.Session, a.Session == nil:
+		return hodl.Errorf(hodl.NotFound, "no session %s", u.Session).WithHint("a token opens the one session in its session_id claim")
+	case a.Session.State == hodl.Archived:
+		_, _, err := a.Session.State.After(hodl.OpHandOff)
+		return err
+	}
+	return u.scope(u.claims)
+}
+
+// admitHydration adds the checks only a hydration makes: hydrations left, quota.
+func (u *use) admitHydration(a store.Admission) error {
+	if err := u.admit(a); err != nil {
+		return err
+	}
+	if a.Token.Hydrations >= a.Token.MaxHydrations {
+		return hodl.Errorf(hodl.HydrationsExhausted, "all %d hydrations of this token are used", a.Token.MaxHydrations).WithHint("mint a new token")
+	}
+	plan, err := hodl.PlanOf(a.Plan)
+	if err != nil {
+		return err
+	}
+	if quota := plan.Quota(u.rows.Mode); quota > 0 && a.Used >= quota {
+		e := hodl.Errorf(hodl.QuotaExceeded, "the %d hydrations of this month are used", quota).WithHint("they start anew with the month (UTC); a larger plan has more")
+		e.RetryAfter = hodl.NextMonth(u.rows.At).Sub(u.rows.At)
+		return e
+	}
+	return nil
+}
+
+func needs(scopes ...hodl.Scope) func(*hodl.Claims) error {
+	return func(c *hodl.Claims) error {
+		for _, s := range scopes {
+			if c.Has(s) {
+				return nil
+			}
+		}
+		return hodl.Errorf(hodl.InsufficientScope, "this token does not carry %s", scopes[0]).WithHint("mint a token with the scope %s", scopes[0])
+	}
+}
+
+// A Hydration is one hand-off: what an agent receives.
+type Hydration struct {
+	ID          hodl.RecordID
+	Fingerprint string
+	Rendering   render.Rendering
+}
+
+// Body returns the bytes that go out.
+func (h *Hydration) Body() []byte { return h.Rendering.Seal(h.ID) }
+
+// errMoved tells that the session got another version between rendering and
+// commit.
+type errMoved struct{ store.SessionState }
+
+func (*errMoved) Error() string { return "the session moved" }
+
+// attempts is how often a hydration is rendered anew because the session changed
+// under it. Each failure means that somebody else's write succeeded.
+const attempts = 16
+
+// Hydrate hands a session to an agent: it admits the token, renders what its scopes
+// grant under the policy of the moment, and commits the use, the quota, the record
+// and the event before it returns. A warm call reads nothing: it guesses the
+// version from the last one and the commit tells whether the guess still holds.
+func (s *Service) Hydrate(ctx context.Context, c Call, f render.Format) (*Hydration, error) {
+	u, err := s.begin(c, needs(hodl.ReadContext, hodl.ReadReasoning))
+	if err != nil {
+		return nil, s.refuse(ctx, u, err)
+	}
+	at, known := s.cache.standing(u.rows)
+	for range attempts {
+		if !known {
+			if at, err = s.look(ctx, u); err != nil {
+				return nil, s.refuse(ctx, u, err)
+			}
+		}
+		h, err := s.hydrateAt(ctx, u, at, f)
+		moved, again := errors.AsType[*errMoved](err)
+		if !again {
+			return h, s.refuse(ctx, u, err)
+		}
+		at, known = moved.SessionState, true
+		s.cache.stands(u.rows, at)
+	}
+	return nil, hodl.Errorf(hodl.Unavailable, "the session changes faster than it can be read").WithHint("try again")
+}
+
+// look makes every check on rows as they stand, so that nothing of the session is
+// read for a token that would be refused.
+func (s *Service) look(ctx context.Context, u *use) (store.SessionState, error) {
+	a, err := s.store.Admission(ctx, u.rows)
+	if err == nil {
+		err = u.admitHydration(a)
+	}
+	if err != nil {
+		return store.SessionState{}, err
+	}
+	s.cache.stands(u.rows, *a.Session)
+	return *a.Session, nil
+}
+
+func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, f render.Format) (*Hydration, error) {
+	view, err := s.rendered(ctx, u, at, f)
+	if hodl.CodeOf(err) == hodl.NotFound {
+		return nil, s.movedSince(ctx, u) // the version was erased or replaced meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &Hydration{ID: hodl.RecordID(s.store.NewID("acr")), Fingerprint: at.Fingerprint, Rendering: view.rendering}
+	rec := u.record(h.ID, hodl.KindHydrate)
+	rec.Fingerprint, rec.Policies, rec.Redactions, rec.Returned = at.Fingerprint, view.policies, view.uses, view.rendering.Returned()
+	err = s.store.Hydrate(ctx, u.rows, func(a store.Admission) error {
+		if err := u.admitHydration(a); err != nil {
+			return err
+		}
+		if a.Session.Fingerprint != at.Fingerprint || !a.Session.CapturedAt.Equal(at.CapturedAt) {
+			return &errMoved{*a.Session}
+		}
+		return nil
+	}, rec, u.Detail)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// movedSince finds where the session stands after a version was not there.
+func (s *Service) movedSince(ctx context.Context, u *use) error {
+	at, err := s.look(ctx, u)
+	if err != nil {
+		return err
+	}
+	return &errMoved{at}
+}
+
+// rendered returns the rendering of a version for the token's scopes: kept, or made
+// by load → redact → render.
+func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, f render.Format) (*rendered, error) {
+	policy, ok := redact.Lookup(u.claims.RedactionPolicy)
+	if !ok {
+		return nil, hodl.Errorf(hodl.Forbidden, "the redaction policy %q of this token is no longer there", u.claims.RedactionPolicy)
+	}
+	key := keyOf(u, at, policy.Use(), f)
+	if r, ok := s.cache.rendering(key); ok {
+		return r, nil
+	}
+	body, err := s.store.Version(ctx, u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	cleaned, err := policy.Apply(hodl.Session{ID: u.rows.Session, Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body.Content)
+	if err != nil {
+		return nil, err
+	}
+	out, err := render.Render(render.Context(cleaned, u.claims.Scopes), f)
+	if err != nil {
+		return nil, err
+	}
+	r := &rendered{rendering: out, policies: cleaned.Policies(), uses: cleaned.Uses()}
+	s.cache.keep(key, r)
+	return r, nil
+}
+
+// record starts the access record of a use.
+func (u *use) record(id hodl.RecordID, kind hodl.RecordKind) *hodl.Record {
+	_, user := u.claims.Owner()
+	return &hodl.Record{
+		ID: id, Kind: kind, At: u.rows.At, Actor: u.claims.Audience, Bearer: u.claims.Confirm == nil, JTI: u.claims.ID,
+		Workspace: u.rows.Workspace, Mode: u.rows.Mode, User: user, Session: u.claims.Session, Scopes: u.claims.Scopes,
+	}
+}
