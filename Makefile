@@ -1,0 +1,77 @@
+# What people and continuous integration run. `make help` lists the targets.
+
+GO        ?= go
+# Tests have a server that gives up durability for speed, measurements have one
+# that does not.
+TESTDB    := scripts/postgres --fast
+BENCHDB   := scripts/postgres
+# Narrow a run: make test PACKAGES=./internal/store/... TESTFLAGS='-run Quota'
+PACKAGES  ?= ./...
+TESTFLAGS ?=
+BENCH     ?= .
+FUZZTIME  ?= 30s
+# The binary carries no symbol table and no debug information, about a third of
+# its size; stack traces name functions and lines all the same.
+LDFLAGS   ?= -s -w
+# Tools are pinned in a module of their own: as tool lines of go.mod they would
+# bring hundreds of modules into everybody's build list. The path is absolute,
+# because it is also used from the folders of nested modules.
+TOOL      := $(GO) tool -modfile=$(CURDIR)/tools/go.mod
+GOTEST    := $(TOOL) gotestsum --format standard-quiet --
+# Tests whose dependencies nobody else should inherit are modules of their own.
+NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help run build test check bench race fuzz postgres golden tidy clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build and serve on embedded SQLite in ./data
+	bin/hodl serve --data ./data
+
+build: ## Build bin/hodl, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)' -o bin/hodl ./cmd/hodl
+
+test: ## Run every test on both engines; installs PostgreSQL when it is missing
+	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
+	@for module in $(NESTED); do (cd $$module && set -x && $(GOTEST) ./...); done
+
+check: ## Check format, vet and lint
+	@unformatted=$$(gofmt -l .); \
+	test -z "$$unformatted" || { printf 'gofmt these:\n%s\n' "$$unformatted" >&2; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) golangci-lint run
+
+# One package at a time, so that none measures its neighbour.
+bench: ## Run the benchmarks on both engines; BENCH picks some by pattern
+	$(BENCHDB) $(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem $(TESTFLAGS) $(PACKAGES)
+
+race: ## Run every test under the race detector; needs a C compiler
+	CGO_ENABLED=1 $(TESTDB) $(GOTEST) -race -timeout 30m $(TESTFLAGS) $(PACKAGES)
+
+# go test fuzzes one target of one package at a time. A target is pure: it gets
+# no database.
+fuzz: ## Fuzz each target for FUZZTIME (30s)
+	@{ grep -rEo --include='*_test.go' '^func Fuzz\w+' . || echo 'no fuzz targets' >&2; } | sort | \
+	while IFS=: read -r file target; do \
+		target=$${target#func }; \
+		echo "$${file%/*} $$target"; \
+		(cd "$${file%/*}" && $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) . </dev/null); \
+	done
+
+postgres: ## Serve a private PostgreSQL in the foreground, for development
+	scripts/postgres
+
+# Only a package with golden files knows the flag.
+golden: ## Rewrite the golden files; review the difference like code
+	$(GO) test -run Golden $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -r dirname | sort -u) -update
+
+tidy: ## Tidy every module
+	$(GO) mod tidy
+	@for module in tools $(NESTED); do (cd $$module && set -x && $(GO) mod tidy); done
+
+clean: ## Remove what was built and downloaded; keeps ./data
+	rm -rf bin .cache

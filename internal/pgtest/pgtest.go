@@ -1,0 +1,107 @@
+// Package pgtest gives a test a PostgreSQL database of its own.
+//
+// The server is the one that HODL_TEST_POSTGRES names, as the URL of a
+// superuser; scripts/postgres starts such a server and make test uses it.
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const variable = "HODL_TEST_POSTGRES"
+
+// timeout bounds making and removing one database. A server shared by many
+// tests may need seconds for what takes it 50 ms alone.
+const timeout = time.Minute
+
+// Available reports whether there is a server to test with. Only what adds a
+// second engine to a run asks; a test that needs PostgreSQL calls [Open].
+func Available() bool { return os.Getenv(variable) != "" }
+
+// Open makes an empty database for t and returns two URLs for it, as an
+// operator is told to set it up: adminURL is the role that owns the database
+// and runs migrations, appURL the role the server works as, which may connect
+// and owns nothing. Neither is a superuser and neither bypasses row-level
+// security. When t ends, the database and both roles are dropped and whoever is
+// still connected is cut off.
+//
+// Without a server Open fails the test rather than skip it: a run that left out
+// an engine must not be green.
+func Open(t testing.TB) (adminURL, appURL string) {
+	t.Helper()
+	if !Available() {
+		t.Fatal(variable + " is empty: run `make test`, or `scripts/postgres go test ./...`")
+	}
+	name := "hodl_test_" + strings.ToLower(rand.Text())[:12]
+	owner, app := newRole(name+"_owner"), newRole(name+"_app")
+	t.Cleanup(func() {
+		err := execute(
+			"drop database if exists "+name+" with (force)",
+			"drop role if exists "+app.name,
+			"drop role if exists "+owner.name,
+		)
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	err := execute(
+		owner.create(),
+		app.create(),
+		"create database "+name+" owner "+owner.name+" template template0",
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return owner.url(t, name), app.url(t, name)
+}
+
+// A role is a plain login. Its name and password are letters and digits, so
+// they need no quoting in SQL and no escaping in a URL.
+type role struct{ name, password string }
+
+func newRole(name string) role { return role{name, rand.Text()} }
+
+func (r role) create() string {
+	return "create role " + r.name + " login nosuperuser nobypassrls password '" + r.password + "'"
+}
+
+func (r role) url(t testing.TB, database string) string {
+	t.Helper()
+	u, err := url.Parse(os.Getenv(variable))
+	if err != nil {
+		t.Fatalf("parse %s: %v", variable, err)
+	}
+	u.User = url.UserPassword(r.name, r.password)
+	u.Path = "/" + database
+	return u.String()
+}
+
+// execute runs statements one by one, for a database cannot be made or dropped
+// inside a transaction. A statement that fails does not keep the next from
+// running, so that cleaning up goes as far as it can.
+func execute(statements ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, os.Getenv(variable))
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", variable, err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	var failed []error
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}

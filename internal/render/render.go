@@ -1,0 +1,122 @@
+// Package render turns a redacted session into the bytes an agent gets. There is
+// one renderer, so that every door (REST, MCP, each client library) hands over
+// identical bytes, and equal inputs give equal bytes, so that they may be cached.
+//
+// A format is one file and one row of the table below.
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"hodl"
+)
+
+// A Format is the name of a rendering, as clients ask for it.
+type Format string
+
+const (
+	JSON        Format = "json"
+	PromptReady Format = "prompt-ready"
+)
+
+// formats is every rendering there is, the default first. An object's body is a
+// JSON object and takes the fields that differ per call as its last members.
+var formats = []struct {
+	name        Format
+	contentType string
+	object      bool
+	write       func(*View) ([]byte, error)
+}{
+	{JSON, "application/json", true, writeJSON},
+	{PromptReady, "text/x-unihodl-prompt; charset=utf-8", false, writePrompt},
+}
+
+// Formats lists the names of all renderings, the default first.
+func Formats() []Format {
+	out := make([]Format, len(formats))
+	for i, f := range formats {
+		out[i] = f.name
+	}
+	return out
+}
+
+// ParseFormat reads a format's name. An empty name is the default, [JSON]; one
+// that is not known is refused as [hodl.NotAcceptable].
+func ParseFormat(name string) (Format, error) {
+	if name == "" {
+		return JSON, nil
+	}
+	var known []string
+	for _, f := range formats {
+		if string(f.name) == name {
+			return f.name, nil
+		}
+		known = append(known, string(f.name))
+	}
+	return "", hodl.Errorf(hodl.NotAcceptable, "there is no format %s", strconv.Quote(name)).WithHint("use one of: %s", strings.Join(known, ", "))
+}
+
+// ContentType returns the media type of the format, "" for one that is not known.
+func (f Format) ContentType() string {
+	for _, row := range formats {
+		if row.name == f {
+			return row.contentType
+		}
+	}
+	return ""
+}
+
+// A Rendering is a resume context as bytes. It never changes and may be shared
+// and cached; Body must not be written to.
+type Rendering struct {
+	Format      Format
+	ContentType string
+	Body        []byte // without the fields that differ per call
+	SHA256      string // of Body, in hex
+
+	object bool
+}
+
+// Render writes what v grants as f. It refuses the zero View as
+// [hodl.Internal] and an unknown format as [hodl.NotAcceptable].
+func Render(v View, f Format) (Rendering, error) {
+	if _, err := hodl.ParseSessionID(string(v.context.Session)); err != nil {
+		return Rendering{}, hodl.Errorf(hodl.Internal, "render a context that no policy has seen")
+	}
+	for _, row := range formats {
+		if row.name != f {
+			continue
+		}
+		body, err := row.write(&v)
+		if err != nil {
+			return Rendering{}, err
+		}
+		sum := sha256.Sum256(body)
+		return Rendering{Format: f, ContentType: row.contentType, Body: body, SHA256: hex.EncodeToString(sum[:]), object: row.object}, nil
+	}
+	return Rendering{}, hodl.Errorf(hodl.NotAcceptable, "there is no format %s", strconv.Quote(string(f)))
+}
+
+// Returned describes the rendering for its access record.
+func (r Rendering) Returned() *hodl.Returned {
+	return &hodl.Returned{Bytes: len(r.Body), Format: string(r.Format), SHA256: r.SHA256}
+}
+
+// Seal returns the body as it goes out. An object gets hydration_id as its last
+// member, behind bytes that are those of Body; other formats carry it in a
+// header, which the edge sets, and return Body itself.
+func (r Rendering) Seal(hydration hodl.RecordID) []byte {
+	if !r.object {
+		return r.Body
+	}
+	const member = `,"hydration_id":`
+	out := make([]byte, 0, len(r.Body)+len(member)+len(hydration)+len(`""}`))
+	out = append(out, r.Body[:len(r.Body)-1]...)
+	out = append(out, member...)
+	// Ids are letters, digits and underscores, so Go's quoting is JSON's.
+	out = strconv.AppendQuote(out, string(hydration))
+	return append(out, '}')
+}
