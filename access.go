@@ -24,9 +24,9 @@ var RecordKinds = []RecordKind{KindMint, KindHydrate, KindWrite, KindResume, Kin
 type Record struct {
 	Actor       string         `json:"actor" doc:"Who: a key, a user or an audience"`
 	At          time.Time      `json:"at" doc:"When (RFC 3339, UTC)"`
-	Bearer      bool           `json:"bearer,omitempty" doc:"Whether a token without proof of possession was enough"`
+	Bearer      bool           `json:"bearer,omitzero" doc:"Whether a token without proof of possession was enough"`
 	Code        Code           `json:"code,omitempty" doc:"Why it was denied"`
-	Count       int            `json:"count,omitempty" doc:"How many equal denials this entry stands for"`
+	Count       int            `json:"count,omitzero" doc:"How many equal denials this entry stands for"`
 	Fingerprint string         `json:"fingerprint,omitempty" doc:"The version of the session"`
 	ID          RecordID       `json:"id" doc:"Identifier"`
 	JTI         TokenID        `json:"jti,omitempty" doc:"The resume token"`

@@ -35,5 +35,5 @@ type Redaction struct {
 	Field  string `json:"field" doc:"Where, as a JSON path"`
 	Reason string `json:"reason" doc:"Why"`
 	Rule   string `json:"rule,omitempty" doc:"The rule that removed it"`
-	Count  int    `json:"count,omitempty" doc:"How many values"`
+	Count  int    `json:"count,omitzero" doc:"How many values"`
 }

@@ -28,8 +28,8 @@ var Sources = []Source{"editor", "browser", "node", "python", "rest", "mcp", "cl
 type Location struct {
 	Repository string     `json:"repository,omitempty" doc:"Remote address or name of the repository"`
 	File       string     `json:"file,omitempty" doc:"Path, relative to the repository's root"`
-	Line       int        `json:"line,omitempty" minimum:"0" doc:"Line, counted from 1"`
-	Column     int        `json:"column,omitempty" minimum:"0" doc:"Column, counted from 1 in UTF-16 code units"`
+	Line       int        `json:"line,omitzero" minimum:"0" doc:"Line, counted from 1"`
+	Column     int        `json:"column,omitzero" minimum:"0" doc:"Column, counted from 1 in UTF-16 code units"`
 	Branch     string     `json:"branch,omitempty" doc:"Branch that was checked out"`
 	Commit     string     `json:"commit,omitempty" doc:"Commit that was checked out"`
 	Selection  *Selection `json:"selection,omitempty" doc:"What was selected"`

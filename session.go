@@ -115,3 +115,55 @@ type Version struct {
 	Author      string    `json:"author" doc:"Who made it: a user id, or agent: and the audience"`
 	Current     bool      `json:"current" doc:"Whether the session stands at this version"`
 }
+
+// An Operation is what happens to a session.
+type Operation string
+
+const (
+	OpCapture Operation = "capture"     // a capture with a changed fingerprint
+	OpUpdate  Operation = "live_update" // a capture with state open
+	OpHold    Operation = "hold"
+	OpShare   Operation = "share" // mint, exchange or hand off
+	OpHandOff Operation = "hydrate"
+	OpWrite   Operation = "write" // a typed write by an agent
+	OpResume  Operation = "resume"
+	OpArchive Operation = "archive"
+	OpRestore Operation = "restore"
+)
+
+// After returns the state op leads to from s and the event that announces it, ""
+// for none. The state before there is a session is "". docs/spec.md §3 is this
+// table.
+func (s State) After(op Operation) (State, EventType, error) {
+	switch {
+	case op == OpArchive && s != Archived:
+		return Archived, "", nil
+	case op == OpRestore && s == Archived:
+		return Held, SessionHeld, nil
+	case op == OpHold && s == Open:
+		return Held, SessionHeld, nil
+	case s == Archived, op == OpArchive, op == OpRestore, op == OpHold:
+		return s, "", Errorf(InvalidTransition, "a session that is %s cannot be changed by %s", s, op).WithHint("%s", transitionHint(s, op))
+	case op == OpCapture:
+		return Held, SessionHeld, nil
+	case op == OpUpdate:
+		return Open, "", nil
+	case op == OpShare:
+		return s, SessionShared, nil
+	case op == OpHandOff:
+		return HandedOff, SessionHandedOff, nil
+	case op == OpResume:
+		return Resumed, SessionResumed, nil
+	}
+	return s, "", nil
+}
+
+func transitionHint(s State, op Operation) string {
+	switch {
+	case s == Archived:
+		return "restore the session first: POST /v1/sessions/{id}/restore"
+	case op == OpHold:
+		return "only an open session is held; a capture holds any"
+	}
+	return "the session is not archived"
+}

@@ -30,24 +30,30 @@ func duplicate(err error) bool {
 // passing reports whether the same write may go through when tried again: another
 // server took the key first, or the database broke a deadlock.
 func passing(err error) bool {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pg.Code == "23505" || pg.Code == "40001" || pg.Code == "40P01"
-	}
-	return false
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "23505" || pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// lost turns a broken connection into [hodl.Unavailable]. What the database itself
+// lost turns a database that cannot serve now into [hodl.Unavailable]. What it
 // refused, and what our own code decided, stays as it is.
 func lost(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		// 57P: the server is stopping or starting; 08 and 53: connections and resources.
-		for _, class := range []string{"57P", "08", "53"} {
+		// 57P: the server is stopping or starting; 08 and 53: connections and
+		// resources; 25006: it has become a standby; 40: it gave up for another's sake.
+		for _, class := range []string{"57P", "08", "53", "25006", "40"} {
 			if strings.HasPrefix(pg.Code, class) {
 				return unavailable(err, "the database is not ready")
 			}
+		}
+		return err
+	}
+	if lite, ok := errors.AsType[*driverlite.Error](err); ok {
+		switch lite.Code() & 0xff { // the primary code
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+			return unavailable(err, "the database cannot be written now")
 		}
 		return err
 	}

@@ -180,6 +180,9 @@ func (s *Store) SessionHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mo
 
 // HodlsByID returns those of ids that are hodls of user, in no order.
 func (s *Store) HodlsByID(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, ids []hodl.HodlID) ([]*hodl.Hodl, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	args := []any{ws, m, user}
 	places := make([]string, len(ids))
 	for i, id := range ids {

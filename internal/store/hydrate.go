@@ -83,10 +83,11 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 	var tk tokenKey
 	var sk sessionKey
 	var uk usageKey
+	month := hodl.Month(u.At)
 	return s.writer.do(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
-			tk, sk, uk = r.wantToken(p, u.Token), r.wantSession(p, u.Session), r.wantUsage(p, hodl.Month(u.At))
+			tk, sk, uk = r.wantToken(p, u.Token), r.wantSession(p, u.Session), r.wantUsage(p, month)
 		},
 		decide: func(r *rows) error {
 			log, err := r.log(p)
@@ -96,6 +97,9 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 			token, session, usage := r.tokens[tk], r.sessions[sk], r.usage[uk]
 			if err := admit(admission(log, token, session, usage)); err != nil {
 				return err
+			}
+			if token == nil || session == nil {
+				return hodl.Errorf(hodl.NotFound, "no session %s", u.Session)
 			}
 			if token.Hydrations == 0 {
 				r.handOff(u, session, event)

@@ -57,17 +57,25 @@ func migrate(ctx context.Context, db *sql.DB, engine string, lock func(*sql.Tx) 
 	if err != nil {
 		return err
 	}
+	newest := list[len(list)-1].number
+	if err := refuseNewer(ctx, db, newest); err != nil {
+		return err
+	}
 	for _, m := range list {
 		if err := inTx(ctx, db, func(tx *sql.Tx) error { return apply(ctx, tx, m, lock) }); err != nil {
 			return fmt.Errorf("migration %s: %w", m.name, err)
 		}
 	}
-	newest := list[len(list)-1].number
-	at, err := schemaVersion(ctx, db)
-	if err == nil && at > newest {
-		err = fmt.Errorf("the database is at version %d and this hodl knows %d: run the newer hodl, or restore a backup of its time", at, newest)
+	return refuseNewer(ctx, db, newest) // somebody newer may have migrated meanwhile
+}
+
+// refuseNewer looks before anything is touched. A database without the table of
+// versions is empty: the first migration makes it, or says what is wrong.
+func refuseNewer(ctx context.Context, db *sql.DB, newest int) error {
+	if at, err := schemaVersion(ctx, db); err == nil && at > newest {
+		return fmt.Errorf("the database is at version %d and this hodl knows %d: run the newer hodl, or restore a backup of its time", at, newest)
 	}
-	return err
+	return nil
 }
 
 func apply(ctx context.Context, tx *sql.Tx, m migration, lock func(*sql.Tx) error) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,37 +17,50 @@ import (
 // writer, which sends a batch in two round trips: lock and load, then save and
 // commit.
 type postgres struct {
-	pool *pgxpool.Pool
-	db   *sql.DB // over the same pool, for the SQL both engines share
+	writes *pgxpool.Pool // one connection, so that the writer never queues behind readers
+	reads  *pgxpool.Pool
+	db     *sql.DB // over reads, for the SQL both engines share
 }
 
-// migrationLock is the advisory lock that one migrating server holds.
-const migrationLock = 0x686f646c // "hodl"
+const (
+	migrationLock = 0x686f646c // "hodl": the advisory lock that one migrating server holds
+	commitTimeout = 15 * time.Second
+)
 
 func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 	config, err := pgxpool.ParseConfig(o.Database)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read --database: %w", err)
 	}
-	if err := migratePostgres(ctx, o, config.ConnConfig.User); err != nil {
-		return nil, nil, err
-	}
 	// A commit is on the disk before anyone is told of it, whatever the server's default.
 	config.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
 	config.ConnConfig.RuntimeParams["application_name"] = "hodl"
-	if config.MaxConns < 8 {
-		config.MaxConns = 8
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	config.MaxConns = max(config.MaxConns, 8)
+	reads, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	if err := refuseBypass(ctx, pool); err != nil {
-		pool.Close()
+	if err := prepareDatabase(ctx, o, reads); err != nil {
+		reads.Close()
 		return nil, nil, err
 	}
-	db := stdlib.OpenDBFromPool(pool)
-	return &postgres{pool, db}, db, nil
+	single := config.Copy()
+	single.MaxConns, single.MinConns, single.MinIdleConns = 1, 0, 0
+	writes, err := pgxpool.NewWithConfig(ctx, single)
+	if err != nil {
+		reads.Close()
+		return nil, nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	db := stdlib.OpenDBFromPool(reads)
+	return &postgres{writes, reads, db}, db, nil
+}
+
+// prepareDatabase refuses the role before it touches anything in its name.
+func prepareDatabase(ctx context.Context, o Options, pool *pgxpool.Pool) error {
+	if err := refuseBypass(ctx, pool); err != nil {
+		return err
+	}
+	return migratePostgres(ctx, o, pool.Config().ConnConfig.User)
 }
 
 // migratePostgres applies the migrations as the owner and grants the role the
@@ -115,7 +129,7 @@ func refuseBypass(ctx context.Context, pool *pgxpool.Pool) error {
 	var bypass bool
 	err := pool.QueryRow(ctx, `select rolname, rolsuper or rolbypassrls from pg_roles where rolname = current_user`).Scan(&role, &bypass)
 	if err != nil {
-		return fmt.Errorf("read the rights of the role of --database: %w", err)
+		return fmt.Errorf("reach PostgreSQL at %s: %w", redactURL(pool.Config().ConnString()), err)
 	}
 	if bypass {
 		return fmt.Errorf("the role %q of --database bypasses row-level security (superuser or BYPASSRLS): name an ordinary role there, and this one in --database-admin", role)
@@ -123,8 +137,9 @@ func refuseBypass(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
+// redactURL shows no password: not that of an URL, nor of any other form.
 func redactURL(s string) string {
-	if u, err := url.Parse(s); err == nil {
+	if u, err := url.Parse(s); err == nil && strings.HasPrefix(u.Scheme, "postgres") {
 		return u.Redacted()
 	}
 	return "the address given"

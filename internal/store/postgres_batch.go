@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 
@@ -14,8 +15,10 @@ import (
 func (e *postgres) name() string { return "postgres" }
 
 func (e *postgres) close() error {
-	e.pool.Close()
-	return nil
+	e.writes.Close()
+	err := e.db.Close()
+	e.reads.Close()
+	return err
 }
 
 // view reads in a transaction that sees one workspace. The setting ends with the
@@ -46,15 +49,27 @@ func (e *postgres) scoped(ctx context.Context, o *sql.TxOptions, ws hodl.Workspa
 
 const setScope = `select set_config('hodl.workspaces', $1, true)`
 
-// commit sends the batch in two round trips. If the connection breaks in the
-// second, nobody knows whether it was committed: the callers are told
-// [hodl.Unavailable] and no bytes leave.
+// commit sends the batch in two round trips. A connection that breaks in the
+// first, having been idle while the server restarted, has changed nothing: the
+// batch goes once more on a new one. If it breaks in the second, nobody knows
+// whether the batch was committed: the callers are told [hodl.Unavailable] and no
+// bytes leave.
 func (e *postgres) commit(ctx context.Context, batch []*write) error {
-	r := newRows()
-	for _, w := range batch {
-		w.need(r)
+	// A server that has vanished without a word must not hold up the writer for
+	// as long as TCP keeps hoping.
+	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+	defer cancel()
+	err := e.commitOnce(ctx, batch)
+	if errors.Is(err, errUnsent) {
+		err = e.commitOnce(ctx, batch)
 	}
-	conn, err := e.pool.Acquire(ctx)
+	return err
+}
+
+var errUnsent = errors.New("the connection broke before anything was saved")
+
+func (e *postgres) commitOnce(ctx context.Context, batch []*write) error {
+	conn, err := e.writes.Acquire(ctx)
 	if err != nil {
 		return unavailable(err, "the database cannot be reached")
 	}
@@ -65,28 +80,37 @@ func (e *postgres) commit(ctx context.Context, batch []*write) error {
 		}
 		conn.Release()
 	}()
-	err = commitOn(ctx, conn.Conn(), r, batch)
-	if err != nil && conn.Conn().IsClosed() {
+	sent, err := commitOn(ctx, conn.Conn(), batch)
+	switch {
+	case err == nil || !conn.Conn().IsClosed():
+		return lost(err)
+	case sent:
 		return unavailable(err, "the database cannot be reached")
+	default:
+		return unavailable(errors.Join(errUnsent, err), "the database cannot be reached")
 	}
-	return lost(err)
 }
 
-func commitOn(ctx context.Context, conn *pgx.Conn, r *rows, batch []*write) error {
+// commitOn runs a batch on a connection; sent tells whether it may have been saved.
+func commitOn(ctx context.Context, conn *pgx.Conn, batch []*write) (sent bool, err error) {
+	r := newRows()
+	for _, w := range batch {
+		w.need(r)
+	}
 	load := &pgx.Batch{}
 	load.Queue("begin")
 	load.Queue(setScope, r.scope())
 	queueLoads(load, r)
 	if err := conn.SendBatch(ctx, load).Close(); err != nil {
-		return err
+		return false, err
 	}
 	decideAll(r, batch)
 	save := &pgx.Batch{}
 	if err := queueSaves(save, r); err != nil {
-		return err
+		return false, err
 	}
 	save.Queue("commit")
-	return conn.SendBatch(ctx, save).Close()
+	return true, conn.SendBatch(ctx, save).Close()
 }
 
 // scope lists the workspaces of the batch for row-level security.
@@ -155,7 +179,7 @@ const (
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, month)
 		join usage u on u.workspace = k.workspace and u.mode = k.mode and u.month = k.month
 		order by u.workspace, u.mode, u.month for update of u`
-	pgLoadTokens = `select t.workspace, t.mode, t.id, t.session, t.member, t.max_hydrations, t.hydrations, t.issued_at, t.expires_at, t.revoked_at
+	pgLoadTokens = `select t.workspace, t.mode, t.id, t.session, t.member, t.max_hydrations, t.hydrations, t.issued_at, t.expires_at, t.revoked_at, t.revoke_reason
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
 		join tokens t on t.workspace = k.workspace and t.mode = k.mode and t.id = k.id
 		order by t.workspace, t.mode, t.id for update of t`
@@ -190,13 +214,16 @@ const (
 	pgRevoke = `update tokens t set revoked_at = v.at, revoke_reason = v.reason
 		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]) v (workspace, mode, session, at, reason)
 		where t.workspace = v.workspace and t.mode = v.mode and t.session = v.session and t.revoked_at = 0`
+	pgDetachHodls = `update hodls h set session = ''
+		from unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, session)
+		where h.workspace = v.workspace and h.mode = v.mode and h.session = v.session and h.session <> ''`
 	pgEraseVersions = `delete from session_versions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, session)
 		where s.workspace = v.workspace and s.mode = v.mode and s.session = v.session`
 	pgEraseSessions = `delete from sessions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, id)
 		where s.workspace = v.workspace and s.mode = v.mode and s.id = v.id`
 
-	pgAddTokens = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])`
+	pgAddTokens = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[])`
 	pgAddSessions = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])`
 	pgAddVersions = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
@@ -296,6 +323,7 @@ func queueLoad(b *pgx.Batch, keys columns, text string, take func(pgx.Collectabl
 
 // queueSaves writes what was decided, each kind in one statement.
 func queueSaves(b *pgx.Batch, r *rows) error {
+	queueEnds(b, r)
 	logs, usage := newColumns(3), newColumns(4)
 	for k, l := range r.logs {
 		if l != nil && l.dirty {
@@ -319,13 +347,13 @@ func queueSaves(b *pgx.Batch, r *rows) error {
 }
 
 func queueTokens(b *pgx.Batch, r *rows) {
-	saved, added := newColumns(6), newColumns(13)
+	saved, added := newColumns(6), newColumns(15)
 	for k, x := range r.tokens {
 		switch {
 		case x == nil || !x.dirty:
 		case x.fresh:
 			added.add(string(k.ws), string(k.mode), string(k.id), string(x.Session), string(x.User), string(x.Key), x.Audience, joinScopes(x.Scopes), x.RedactionPolicy,
-				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt))
+				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason)
 		default:
 			saved.add(string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), micros(x.RevokedAt), x.RevokeReason)
 		}
@@ -336,14 +364,22 @@ func queueTokens(b *pgx.Batch, r *rows) {
 
 func queueSessions(b *pgx.Batch, r *rows) {
 	saved, added, versions := newColumns(8), newColumns(10), newColumns(7)
+	var fresh []sessionKey
 	for k, x := range r.sessions {
 		switch {
 		case x == nil || !x.dirty:
 		case x.fresh:
-			added.add(string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
+			fresh = append(fresh, k)
 		default:
 			saved.add(string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt))
 		}
+	}
+	// Clients choose these ids. Two servers adding the same ones must meet in the
+	// same order, or each waits for the other.
+	slices.SortFunc(fresh, sessionKey.compare)
+	for _, k := range fresh {
+		x := r.sessions[k]
+		added.add(string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
 	}
 	for _, v := range r.versions {
 		versions.add(string(v.ws), string(v.mode), string(v.id), v.fingerprint, micros(v.capturedAt), v.author, v.body)
@@ -351,6 +387,10 @@ func queueSessions(b *pgx.Batch, r *rows) {
 	saved.queueTo(b, pgSaveSessions)
 	added.queueTo(b, pgAddSessions)
 	versions.queueTo(b, pgAddVersions)
+}
+
+// queueEnds comes first: see [rows].
+func queueEnds(b *pgx.Batch, r *rows) {
 	revoked, erased := newColumns(5), newColumns(3)
 	for _, x := range r.revoked {
 		revoked.add(string(x.ws), string(x.mode), string(x.id), micros(x.at), x.reason)
@@ -359,6 +399,7 @@ func queueSessions(b *pgx.Batch, r *rows) {
 		erased.add(string(k.ws), string(k.mode), string(k.id))
 	}
 	revoked.queueTo(b, pgRevoke)
+	erased.queueTo(b, pgDetachHodls)
 	erased.queueTo(b, pgEraseVersions)
 	erased.queueTo(b, pgEraseSessions)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"hodl"
 )
@@ -25,12 +26,16 @@ type preparedRecord struct {
 	salt       [32]byte
 }
 
+// asMembers leaves out what is marked omitempty by its Go value, as the API does:
+// who has read a record there can rebuild its canonical bytes.
+var asMembers = json.JoinOptions(json.Deterministic(true), jsonv1.OmitEmptyWithLegacySemantics(true))
+
 // prepare encodes r. The fields of [hodl.Record] stand in the order RFC 8785
 // sorts them, so plain encoding is canonical; a test holds that.
 func prepare(r *hodl.Record, d hodl.RecordDetail) (*preparedRecord, error) {
 	const hole = `"seq":-1`
 	r.Seq = -1
-	body, err := json.Marshal(r, json.Deterministic(true))
+	body, err := json.Marshal(r, asMembers)
 	if err != nil {
 		return nil, fmt.Errorf("encode access record: %w", err)
 	}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"hodl"
@@ -9,7 +11,8 @@ import (
 // rows is the unit of work of one batch: the rows its writes asked for, locked by
 // the engine, and what the writes decided about them. A key that maps to nil after
 // loading has no row. Engines save what is fresh (insert) or dirty (update) and
-// everything in the lists.
+// everything in the lists: revoked and erased first, for what a later write of the
+// batch puts in their place must stay.
 type rows struct {
 	logs     map[partition]*logRow
 	usage    map[usageKey]*usageRow
@@ -19,8 +22,8 @@ type rows struct {
 	versions []versionRow
 	records  []recordRow
 	events   []hodl.Event
-	revoked  []revocation // all tokens of a session
-	erased   []sessionKey // the session and its versions
+	revoked  []revocation // every token a session has in the database
+	erased   []sessionKey // the session and its versions, as the database has them
 }
 
 func newRows() *rows {
@@ -49,6 +52,10 @@ type tokenKey struct {
 type sessionKey struct {
 	partition
 	id hodl.SessionID
+}
+
+func (k sessionKey) compare(o sessionKey) int {
+	return cmp.Or(cmp.Compare(k.ws, o.ws), cmp.Compare(k.mode, o.mode), cmp.Compare(k.id, o.id))
 }
 
 type logRow struct {
@@ -128,6 +135,29 @@ func (r *rows) append(p partition, rec *preparedRecord) int64 {
 	log.dirty = true
 	r.records = append(r.records, rec.at(p, seq))
 	return seq
+}
+
+// revoke ends every token of a session: those in the database, and those the
+// batch has locked or made, so that its later writes see them ended.
+func (r *rows) revoke(k sessionKey, at time.Time, reason string) {
+	r.revoked = append(r.revoked, revocation{k, at, reason})
+	for tk, t := range r.tokens {
+		if t != nil && tk.partition == k.partition && t.Session == k.id && t.RevokedAt.IsZero() {
+			t.RevokedAt, t.RevokeReason = at, reason
+		}
+	}
+}
+
+// erase removes a session and its versions. Later writes of the batch find none.
+func (r *rows) erase(k sessionKey) {
+	r.erased = append(r.erased, k)
+	r.sessions[k] = nil
+	r.versions = slices.DeleteFunc(r.versions, func(v versionRow) bool { return v.sessionKey == k })
+	for hk, h := range r.hodls {
+		if h != nil && hk.partition == k.partition && h.SessionID == k.id {
+			h.SessionID = ""
+		}
+	}
 }
 
 // announce queues an event about a session for the webhooks.

@@ -92,7 +92,7 @@ func (w *sealedWrite) partition() partition { return partition{w.Workspace, w.Mo
 
 func (w *sealedWrite) need(r *rows) {
 	r.wantSession(w.partition(), w.ID)
-	if w.record != nil {
+	if w.usesLog() {
 		r.wantLog(w.partition())
 	}
 	if w.Admit != nil {
@@ -100,10 +100,14 @@ func (w *sealedWrite) need(r *rows) {
 	}
 }
 
+// usesLog reports whether the log's head is needed: to append to it, or because
+// whoever locks a token locks the head first.
+func (w *sealedWrite) usesLog() bool { return w.record != nil || w.Admit != nil }
+
 // check decides without changing anything.
 func (w *sealedWrite) check(r *rows) error {
 	row := r.sessions[sessionKey{w.partition(), w.ID}]
-	if w.record != nil {
+	if w.usesLog() {
 		if _, err := r.log(w.partition()); err != nil {
 			return err
 		}
@@ -151,7 +155,10 @@ func (w *sealedWrite) apply(r *rows) {
 	}
 	row.state, row.updatedAt, row.dirty = next, w.At, true
 	if changed {
-		row.fingerprint, row.capturedAt, row.head = w.Fingerprint, w.At, w.head
+		row.fingerprint, row.head = w.Fingerprint, w.head
+		if w.Op != hodl.OpWrite {
+			row.capturedAt = w.At // what an agent adds is no capture
+		}
 		r.versions = append(r.versions, versionRow{k, w.Fingerprint, w.At, w.Author, w.body})
 	}
 	if event != "" {
@@ -200,7 +207,7 @@ func (s *Store) MoveSession(ctx context.Context, t Transition) error {
 		}
 		row.state, row.updatedAt, row.dirty = next, t.At, true
 		if t.Op == hodl.OpArchive {
-			r.revoked = append(r.revoked, revocation{k, t.At, "session archived"})
+			r.revoke(k, t.At, "session archived")
 		}
 		if event != "" {
 			r.announce(hodl.Event{ID: hodl.EventID(s.ids.New("evt", t.At)), Type: event, Workspace: t.Workspace, Mode: t.Mode, Session: t.ID, At: t.At})
@@ -209,13 +216,12 @@ func (s *Store) MoveSession(ctx context.Context, t Transition) error {
 	})
 }
 
-// DeleteSession erases the content of a session and ends its tokens. Its access
-// records stay.
+// DeleteSession erases the content of a session, ends its tokens and detaches its
+// hodls. Its access records stay.
 func (s *Store) DeleteSession(ctx context.Context, t Transition) error {
-	return s.onSession(ctx, t, func(r *rows, k sessionKey, row *sessionRow) error {
-		r.revoked = append(r.revoked, revocation{k, t.At, "session deleted"})
-		r.erased = append(r.erased, k)
-		row.dirty = false
+	return s.onSession(ctx, t, func(r *rows, k sessionKey, _ *sessionRow) error {
+		r.revoke(k, t.At, "session deleted")
+		r.erase(k)
 		return nil
 	})
 }
@@ -249,7 +255,8 @@ func (s *Store) onSession(ctx context.Context, t Transition, act func(*rows, ses
 }
 
 const sessionColumns = `s.id, s.member, s.head, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at,
-	(select coalesce(sum(t.hydrations), 0) from tokens t where t.workspace = s.workspace and t.mode = s.mode and t.session = s.id)`
+	(select coalesce(sum(t.hydrations), 0) from tokens t
+		where t.workspace = s.workspace and t.mode = s.mode and t.session = s.id and t.issued_at >= s.created_at)`
 
 func (s *Store) scanSession(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, row scanner) (*hodl.Session, error) {
 	x := &hodl.Session{Workspace: ws, Mode: m}

@@ -42,9 +42,16 @@ func scanSigningKey(row *sql.Rows) (SigningKey, error) {
 	return k, err
 }
 
+// A KeyChange is what a rotation does to the keys.
+type KeyChange struct {
+	Add    *SigningKey
+	Update []SigningKey // by KID; only SignsUntil and ServedUntil
+	Delete []string     // KIDs
+}
+
 // RotateSigningKeys lets plan see the keys, as they stand and with nobody else
-// rotating, and saves what it returns: keys to add and keys whose times changed.
-func (s *Store) RotateSigningKeys(ctx context.Context, plan func([]SigningKey) (add, change []SigningKey, err error)) error {
+// rotating, and makes the change it returns. The seeds it sees are sealed.
+func (s *Store) RotateSigningKeys(ctx context.Context, plan func([]SigningKey) (KeyChange, error)) error {
 	return s.change(ctx, "", func(tx *sql.Tx) error {
 		// Every rotating server meets at this row, so that two cannot add a key at once.
 		if _, err := tx.ExecContext(ctx, `update installation set id = id`); err != nil {
@@ -54,21 +61,24 @@ func (s *Store) RotateSigningKeys(ctx context.Context, plan func([]SigningKey) (
 		if err != nil {
 			return err
 		}
-		add, change, err := plan(keys)
+		c, err := plan(keys)
 		if err != nil {
 			return err
 		}
-		for _, k := range change {
+		for _, k := range c.Update {
 			if _, err := tx.ExecContext(ctx, `update signing_keys set signs_until = $2, served_until = $3 where kid = $1`, k.KID, micros(k.SignsUntil), micros(k.ServedUntil)); err != nil {
 				return err
 			}
 		}
-		for _, k := range add {
-			if err := s.addSigningKey(ctx, tx, k); err != nil {
+		for _, kid := range c.Delete {
+			if _, err := tx.ExecContext(ctx, `delete from signing_keys where kid = $1`, kid); err != nil {
 				return err
 			}
 		}
-		return nil
+		if c.Add == nil {
+			return nil
+		}
+		return s.addSigningKey(ctx, tx, *c.Add)
 	})
 }
 

@@ -28,10 +28,10 @@ type sqlite struct {
 }
 
 func openSQLite(ctx context.Context, dir string) (engine, *sql.DB, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("make the data folder: %w", err)
+	file, err := privateFile(dir)
+	if err != nil {
+		return nil, nil, err
 	}
-	file := filepath.Join(dir, "hodl.db")
 	db, err := sql.Open("sqlite", sqliteURL(file, "synchronous(FULL)"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", file, err)
@@ -40,10 +40,6 @@ func openSQLite(ctx context.Context, dir string) (engine, *sql.DB, error) {
 	if err := migrate(ctx, db, "sqlite", nil); err != nil {
 		db.Close()
 		return nil, nil, fmt.Errorf("open %s: %w", file, err)
-	}
-	if err := os.Chmod(file, 0o600); err != nil {
-		db.Close()
-		return nil, nil, fmt.Errorf("protect %s: %w", file, err)
 	}
 	reads, err := sql.Open("sqlite", sqliteURL(file, "query_only(1)"))
 	if err != nil {
@@ -54,12 +50,29 @@ func openSQLite(ctx context.Context, dir string) (engine, *sql.DB, error) {
 	reads.SetMaxIdleConns(sqliteReaders)
 	e := &sqlite{db: db, reads: reads}
 	if e.conn, err = db.Conn(ctx); err == nil {
-		err = e.stmts.prepare(ctx, e.conn)
+		e.stmts, err = prepareSQLite(ctx, e.conn)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close(), reads.Close())
 	}
 	return e, reads, nil
+}
+
+// privateFile makes the database file before SQLite does: the log and the index
+// that SQLite puts beside it take its mode.
+func privateFile(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the data folder: %w", err)
+	}
+	file := filepath.Join(dir, "hodl.db")
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		err = errors.Join(f.Chmod(0o600), f.Close())
+	}
+	if err != nil {
+		return "", fmt.Errorf("make %s private: %w", file, err)
+	}
+	return file, nil
 }
 
 func sqliteURL(file, pragma string) string {
@@ -80,10 +93,12 @@ func (e *sqlite) view(_ context.Context, _ hodl.WorkspaceID, read func(querier) 
 	return read(e.reads)
 }
 
-// change waits for its turn with the writer: nobody else may write.
+// change waits for its turn with the writer: nobody else may write. The
+// transaction is the writer's, not the caller's: were it to end with the caller's
+// context, database/sql might close the one connection that writes.
 func (e *sqlite) change(ctx context.Context, w *writer, _ hodl.WorkspaceID, run func(*sql.Tx) error) error {
-	return w.do(ctx, &write{alone: func(context.Context) error {
-		return inTx(ctx, e.conn, run)
+	return w.do(ctx, &write{alone: func(ctx context.Context) error {
+		return lost(inTx(ctx, e.conn, run))
 	}})
 }
 
@@ -105,76 +120,82 @@ func inTx(ctx context.Context, db beginner, run func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
+// commit begins and ends its transaction by statements: those of database/sql
+// would prepare every other statement anew each time.
 func (e *sqlite) commit(ctx context.Context, batch []*write) error {
-	return inTx(ctx, e.conn, func(tx *sql.Tx) error {
-		r := newRows()
-		for _, w := range batch {
-			w.need(r)
+	r := newRows()
+	for _, w := range batch {
+		w.need(r)
+	}
+	t := &sqliteTx{ctx, e.stmts}
+	if err := t.exec(sqliteBegin); err != nil {
+		return lost(err)
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			_ = t.exec(sqliteRollback) // it fails when SQLite has done so itself
 		}
-		st := e.stmts.in(ctx, tx)
-		if err := st.load(r); err != nil {
-			return err
-		}
-		decideAll(r, batch)
-		return st.save(r)
-	})
+	}()
+	if err := t.load(r); err != nil {
+		return lost(err)
+	}
+	decideAll(r, batch)
+	if err := t.save(r); err != nil {
+		return lost(err)
+	}
+	err := t.exec(sqliteCommit)
+	committed = err == nil
+	return lost(err)
 }
 
-// sqliteStatements are the hot statements, prepared once.
-type sqliteStatements struct {
-	all map[string]*sql.Stmt
-}
+// sqliteStatements are the hot statements by their text, prepared once on the
+// connection that writes.
+type sqliteStatements map[string]*sql.Stmt
 
-func (s *sqliteStatements) prepare(ctx context.Context, conn *sql.Conn) error {
-	s.all = map[string]*sql.Stmt{}
+func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
+	all := sqliteStatements{}
 	for _, text := range sqliteTexts {
 		st, err := conn.PrepareContext(ctx, text)
 		if err != nil {
-			return fmt.Errorf("prepare %q: %w", text, err)
+			all.close()
+			return nil, fmt.Errorf("prepare %q: %w", text, err)
 		}
-		s.all[text] = st
+		all[text] = st
 	}
-	return nil
+	return all, nil
 }
 
-func (s *sqliteStatements) close() {
-	for _, st := range s.all {
+func (s sqliteStatements) close() {
+	for _, st := range s {
 		st.Close()
 	}
 }
 
-func (s *sqliteStatements) in(ctx context.Context, tx *sql.Tx) *sqliteTx {
-	return &sqliteTx{ctx: ctx, tx: tx, all: s.all, bound: make(map[string]*sql.Stmt, 8)}
-}
-
-// sqliteTx is one batch's transaction: it binds each prepared statement to the
-// transaction once.
+// sqliteTx is one batch's transaction.
 type sqliteTx struct {
 	ctx   context.Context
-	tx    *sql.Tx
-	all   map[string]*sql.Stmt
-	bound map[string]*sql.Stmt
+	stmts sqliteStatements
 }
 
-func (t *sqliteTx) stmt(text string) *sql.Stmt {
-	st := t.bound[text]
-	if st == nil {
-		st = t.tx.StmtContext(t.ctx, t.all[text])
-		t.bound[text] = st
-	}
-	return st
+func (t *sqliteTx) row(text string, args ...any) *sql.Row {
+	return t.stmts[text].QueryRowContext(t.ctx, args...)
 }
 
 func (t *sqliteTx) exec(text string, args ...any) error {
-	_, err := t.stmt(text).ExecContext(t.ctx, args...)
+	_, err := t.stmts[text].ExecContext(t.ctx, args...)
 	return err
 }
 
 const (
+	sqliteBegin    = `begin immediate`
+	sqliteCommit   = `commit`
+	sqliteRollback = `rollback`
+
 	sqliteLoadLog = `select l.size, w.plan from log_heads l join workspaces w on w.workspace = l.workspace
 		where l.workspace = $1 and l.mode = $2`
 	sqliteLoadUsage = `select hydrations from usage where workspace = $1 and mode = $2 and month = $3`
-	sqliteLoadToken = `select session, member, max_hydrations, hydrations, issued_at, expires_at, revoked_at from tokens
+	sqliteLoadToken = `select session, member, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason from tokens
 		where workspace = $1 and mode = $2 and id = $3`
 	sqliteLoadSession = `select member, state, fingerprint, captured_at, created_at, updated_at from sessions
 		where workspace = $1 and mode = $2 and id = $3`
@@ -189,12 +210,13 @@ const (
 	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13
 		where workspace = $1 and mode = $2 and member = $3 and id = $4`
 	sqliteRevoke        = `update tokens set revoked_at = $4, revoke_reason = $5 where workspace = $1 and mode = $2 and session = $3 and revoked_at = 0`
+	sqliteDetachHodls   = `update hodls set session = '' where workspace = $1 and mode = $2 and session = $3 and session <> ''`
 	sqliteEraseVersions = `delete from session_versions where workspace = $1 and mode = $2 and session = $3`
 	sqliteEraseSession  = `delete from sessions where workspace = $1 and mode = $2 and id = $3`
 
 	sqliteAddUsage = `insert into usage (workspace, mode, month, hydrations) values ($1, $2, $3, $4)`
-	sqliteAddToken = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	sqliteAddToken = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 	sqliteAddSession = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 	sqliteAddVersion = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
@@ -208,8 +230,9 @@ const (
 )
 
 var sqliteTexts = []string{
+	sqliteBegin, sqliteCommit, sqliteRollback,
 	sqliteLoadLog, sqliteLoadUsage, sqliteLoadToken, sqliteLoadSession,
-	sqliteLoadHodl, sqliteSaveHodl, sqliteRevoke, sqliteEraseVersions, sqliteEraseSession,
+	sqliteLoadHodl, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
 	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
 	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent,
 }
@@ -218,7 +241,7 @@ var sqliteTexts = []string{
 func (t *sqliteTx) load(r *rows) error {
 	for k := range r.logs {
 		var l logRow
-		if ok, err := found(t.stmt(sqliteLoadLog).QueryRowContext(t.ctx, k.ws, k.mode).Scan(&l.size, &l.plan)); err != nil {
+		if ok, err := found(t.row(sqliteLoadLog, k.ws, k.mode).Scan(&l.size, &l.plan)); err != nil {
 			return wrap(err, "load log head")
 		} else if ok {
 			r.logs[k] = &l
@@ -226,14 +249,14 @@ func (t *sqliteTx) load(r *rows) error {
 	}
 	for k := range r.usage {
 		var u usageRow
-		if ok, err := found(t.stmt(sqliteLoadUsage).QueryRowContext(t.ctx, k.ws, k.mode, k.month).Scan(&u.hydrations)); err != nil {
+		if ok, err := found(t.row(sqliteLoadUsage, k.ws, k.mode, k.month).Scan(&u.hydrations)); err != nil {
 			return wrap(err, "load usage")
 		} else if ok {
 			r.usage[k] = &u
 		}
 	}
 	for k := range r.tokens {
-		x, err := scanTokenRow(k, t.stmt(sqliteLoadToken).QueryRowContext(t.ctx, k.ws, k.mode, k.id))
+		x, err := scanTokenRow(k, t.row(sqliteLoadToken, k.ws, k.mode, k.id))
 		if ok, err := found(err); err != nil {
 			return wrap(err, "load token")
 		} else if ok {
@@ -241,7 +264,7 @@ func (t *sqliteTx) load(r *rows) error {
 		}
 	}
 	for k := range r.sessions {
-		x, err := scanSessionRow(t.stmt(sqliteLoadSession).QueryRowContext(t.ctx, k.ws, k.mode, k.id))
+		x, err := scanSessionRow(t.row(sqliteLoadSession, k.ws, k.mode, k.id))
 		if ok, err := found(err); err != nil {
 			return wrap(err, "load session")
 		} else if ok {
@@ -249,7 +272,7 @@ func (t *sqliteTx) load(r *rows) error {
 		}
 	}
 	for k := range r.hodls {
-		x, err := scanHodlRow(t.stmt(sqliteLoadHodl).QueryRowContext(t.ctx, k.ws, k.mode, k.member, k.id))
+		x, err := scanHodlRow(t.row(sqliteLoadHodl, k.ws, k.mode, k.member, k.id))
 		if ok, err := found(err); err != nil {
 			return wrap(err, "load hodl")
 		} else if ok {
@@ -272,7 +295,7 @@ type scanner interface{ Scan(...any) error }
 func scanTokenRow(k tokenKey, row scanner) (*tokenRow, error) {
 	x := &tokenRow{Token: hodl.Token{ID: k.id, Workspace: k.ws, Mode: k.mode}}
 	var issued, expires, revoked int64
-	err := row.Scan(&x.Session, &x.User, &x.MaxHydrations, &x.Hydrations, &issued, &expires, &revoked)
+	err := row.Scan(&x.Session, &x.User, &x.MaxHydrations, &x.Hydrations, &issued, &expires, &revoked, &x.RevokeReason)
 	x.IssuedAt, x.ExpiresAt, x.RevokedAt = timeOf(issued), timeOf(expires), timeOf(revoked)
 	return x, err
 }
@@ -295,7 +318,7 @@ func scanHodlRow(row scanner) (*hodlRow, error) {
 
 // save writes what was decided.
 func (t *sqliteTx) save(r *rows) error {
-	for _, step := range []func(*rows) error{t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveRecords} {
+	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveRecords} {
 		if err := step(r); err != nil {
 			return err
 		}
@@ -338,7 +361,7 @@ func (t *sqliteTx) saveTokens(r *rows) error {
 		case x == nil || !x.dirty:
 		case x.fresh:
 			err = t.exec(sqliteAddToken, k.ws, k.mode, k.id, x.Session, x.User, x.Key, x.Audience, joinScopes(x.Scopes), x.RedactionPolicy,
-				x.MaxHydrations, x.Hydrations, micros(x.IssuedAt), micros(x.ExpiresAt))
+				x.MaxHydrations, x.Hydrations, micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason)
 		default:
 			err = t.exec(sqliteSaveToken, k.ws, k.mode, k.id, x.Hydrations, micros(x.RevokedAt), x.RevokeReason)
 		}
@@ -368,14 +391,21 @@ func (t *sqliteTx) saveSessions(r *rows) error {
 			return wrap(err, "save session version")
 		}
 	}
+	return nil
+}
+
+// saveEnds comes first: see [rows].
+func (t *sqliteTx) saveEnds(r *rows) error {
 	for _, x := range r.revoked {
 		if err := t.exec(sqliteRevoke, x.ws, x.mode, x.id, micros(x.at), x.reason); err != nil {
 			return wrap(err, "revoke tokens")
 		}
 	}
 	for _, k := range r.erased {
-		if err := errors.Join(t.exec(sqliteEraseVersions, k.ws, k.mode, k.id), t.exec(sqliteEraseSession, k.ws, k.mode, k.id)); err != nil {
-			return wrap(err, "erase session")
+		for _, text := range []string{sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession} {
+			if err := t.exec(text, k.ws, k.mode, k.id); err != nil {
+				return wrap(err, "erase session")
+			}
 		}
 	}
 	return nil

@@ -109,9 +109,8 @@ func (s *Store) view(ctx context.Context, ws hodl.WorkspaceID, read func(querier
 	return s.engine.view(ctx, ws, read)
 }
 
-// change runs a rare write as workspace ws in a transaction of its own. It does
-// not pass through the batching of the writer but keeps its order of locks:
-// the log's head first.
+// change runs a rare write as workspace ws in a transaction of its own, which no
+// batch shares. It takes none of the rows that batches lock.
 func (s *Store) change(ctx context.Context, ws hodl.WorkspaceID, write func(*sql.Tx) error) error {
 	return s.engine.change(ctx, s.writer, ws, write)
 }

@@ -38,6 +38,9 @@ func (s *Store) Mint(ctx context.Context, t hodl.Token, rec *hodl.Record, d hodl
 			if row == nil || row.member != t.User {
 				return missing(sql.ErrNoRows, "session", t.Session)
 			}
+			if r.tokens[tokenKey{p, t.ID}] != nil {
+				return hodl.Errorf(hodl.Conflict, "the token %s is already there", t.ID)
+			}
 			_, kind, err := row.state.After(hodl.OpShare)
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,11 +26,13 @@ type engine interface {
 
 // A write is one command to the writer. need names the rows it wants; decide sees
 // them locked and either changes them or refuses, changing nothing. Both may run
-// again if the batch fails for another write's sake.
+// again if the batch fails for another write's sake, and may run after the caller
+// has gone: what they tell the caller is read only when do returned nil.
 type write struct {
 	need   func(*rows)
 	decide func(*rows) error
 	alone  func(ctx context.Context) error // instead of both: a transaction of its own
+	ctx    context.Context                 // the caller's: a write whose caller left before its turn is not made
 	err    error
 	done   chan struct{}
 }
@@ -69,8 +72,14 @@ func newWriter(e engine, maxBatch, queue int) *writer {
 
 // do submits a write and waits for its verdict. A full queue refuses at once: a
 // caller told to come back in a second does less harm than one who waits.
+//
+// When ctx ends while the write is being committed, do returns at once and the
+// write may yet be saved.
 func (w *writer) do(ctx context.Context, x *write) error {
-	x.done = make(chan struct{})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.ctx, x.done = ctx, make(chan struct{})
 	select {
 	case <-w.quit:
 		return unavailable(nil, "the server is stopping")
@@ -81,13 +90,21 @@ func (w *writer) do(ctx context.Context, x *write) error {
 	default:
 		return unavailable(nil, "too many writes are waiting")
 	}
+	var other error
 	select {
 	case <-x.done:
 		return x.err
 	case <-ctx.Done():
-		return ctx.Err() // it may yet be committed
-	case <-w.idle:
-		return unavailable(nil, "the server is stopping")
+		other = ctx.Err()
+	case <-w.idle: // it came after the last batch
+		other = unavailable(nil, "the server is stopping")
+	}
+	// Several may be true at once; a verdict, once given, is what counts.
+	select {
+	case <-x.done:
+		return x.err
+	default:
+		return other
 	}
 }
 
@@ -109,6 +126,7 @@ func (w *writer) run() {
 		w.commit(batch)
 		w.pace = (7*w.pace + time.Since(start)) / 8
 		w.expected = min(len(batch)+len(w.queue), w.maxBatch)
+		clear(batch) // holds on to no content until the next large batch
 	}
 }
 
@@ -155,16 +173,30 @@ func (w *writer) drain(batch []*write) []*write {
 // commit commits runs of ordinary writes together and the others by themselves,
 // and tells each its verdict.
 func (w *writer) commit(batch []*write) {
+	batch = dropAbandoned(batch)
 	start := 0
 	for i, x := range batch {
 		if x.alone == nil {
 			continue
 		}
 		w.commitTogether(batch[start:i])
-		w.settle(x, x.alone(context.Background()))
+		settle(x, guard(func() error { return x.alone(context.Background()) }))
 		start = i + 1
 	}
 	w.commitTogether(batch[start:])
+}
+
+// dropAbandoned leaves out the writes whose callers no longer wait.
+func dropAbandoned(batch []*write) []*write {
+	kept := batch[:0]
+	for _, x := range batch {
+		if err := x.ctx.Err(); err != nil {
+			settle(x, err)
+			continue
+		}
+		kept = append(kept, x)
+	}
+	return kept
 }
 
 func (w *writer) commitTogether(batch []*write) {
@@ -173,38 +205,45 @@ func (w *writer) commitTogether(batch []*write) {
 	}
 	err := w.tryCommit(batch)
 	for range 2 {
-		if !passing(err) || len(batch) > 1 {
+		if !passing(err) {
 			break
 		}
 		err = w.tryCommit(batch)
 	}
-	if err != nil && len(batch) > 1 && hodl.CodeOf(err) != hodl.Unavailable {
-		// Something in the batch could not be saved. One by one, it fails alone.
-		for i := range batch {
-			w.commitTogether(batch[i : i+1])
+	switch {
+	case err == nil:
+		for _, x := range batch {
+			close(x.done)
 		}
-		return
-	}
-	for _, x := range batch {
-		if err != nil {
-			x.err = err
+	case len(batch) > 1 && hodl.CodeOf(err) != hodl.Unavailable:
+		// Something in the batch cannot be saved. Halving finds it in few commits,
+		// and alone it fails alone.
+		half := len(batch) / 2
+		w.commitTogether(batch[:half])
+		w.commitTogether(batch[half:])
+	default:
+		for _, x := range batch {
+			settle(x, err)
 		}
-		close(x.done)
 	}
 }
 
-// tryCommit turns a panic in a decision into an error: one bad write must not end
-// the goroutine that serves all others.
-func (w *writer) tryCommit(batch []*write) (err error) {
+func (w *writer) tryCommit(batch []*write) error {
+	return guard(func() error { return w.engine.commit(context.Background(), batch) })
+}
+
+// guard turns a panic into an error: one bad write must not end the goroutine
+// that serves all others.
+func guard(run func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a write: %v", p)
+			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return w.engine.commit(context.Background(), batch)
+	return run()
 }
 
-func (w *writer) settle(x *write, err error) {
+func settle(x *write, err error) {
 	x.err = err
 	close(x.done)
 }

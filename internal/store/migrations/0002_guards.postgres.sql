@@ -28,17 +28,21 @@ begin
 end $$;
 
 -- A caller is known by its key alone, before any workspace is. These two functions
--- are the only way across workspaces: one exact digest, one exact name.
+-- are the only way across workspaces: one exact digest, one exact name. They take
+-- back what they have set: a SET clause, which would do so by itself, is for
+-- superusers alone with a setting of one's own.
 create policy credential on api_keys for select using (digest = decode(nullif(current_setting('hodl.credential', true), ''), 'hex'));
 create policy named on workspaces for select using (name = nullif(current_setting('hodl.workspace_name', true), ''));
 
 create function hodl_credential(wanted bytea) returns table (
     workspace text, id text, member text, mode text, scopes text, last_used_at bigint, revoked_at bigint, role text, plan text)
-language plpgsql security definer set search_path = pg_catalog, public set hodl.credential = '' set hodl.workspaces = '' as $$
+language plpgsql security definer set search_path = pg_catalog, public as $$
 declare found_in text;
+    scope text := coalesce(current_setting('hodl.workspaces', true), '');
 begin
     perform set_config('hodl.credential', encode(wanted, 'hex'), true);
     select k.workspace into found_in from public.api_keys k where k.digest = wanted;
+    perform set_config('hodl.credential', '', true);
     if found_in is null then return; end if;
     perform set_config('hodl.workspaces', found_in, true);
     return query select k.workspace, k.id, k.member, k.mode, k.scopes, k.last_used_at, k.revoked_at, m.role, w.plan
@@ -46,13 +50,15 @@ begin
         join public.members m on m.workspace = k.workspace and m.id = k.member
         join public.workspaces w on w.workspace = k.workspace
         where k.workspace = found_in and k.digest = wanted;
+    perform set_config('hodl.workspaces', scope, true);
 end $$;
 
 create function hodl_workspace_named(wanted text) returns text
-language plpgsql security definer set search_path = pg_catalog, public set hodl.workspace_name = '' as $$
+language plpgsql security definer set search_path = pg_catalog, public as $$
 declare found_id text;
 begin
     perform set_config('hodl.workspace_name', wanted, true);
     select w.workspace into found_id from public.workspaces w where w.name = wanted;
+    perform set_config('hodl.workspace_name', '', true);
     return found_id;
 end $$;

@@ -1,0 +1,146 @@
+// Package httpapi is the REST edge: it knows methods, paths, headers and statuses,
+// and nothing else does. Handlers decode, call one method of the core, and encode.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"hodl"
+	"hodl/internal/auth"
+	"hodl/internal/capture"
+	"hodl/internal/resume"
+	"hodl/internal/store"
+)
+
+// Version is the version of the API's document. A change of the document demands a
+// change of it.
+const Version = "1.0.0"
+
+// Store is what the edge reads by itself.
+type Store interface {
+	Hodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.HodlID) (*hodl.Hodl, error)
+	Hodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, p store.Page) ([]*hodl.Hodl, error)
+	Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) (*hodl.Session, error)
+	Sessions(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, p store.Page) ([]*hodl.Session, error)
+	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
+	Versions(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, p store.Page) ([]hodl.Version, error)
+	Token(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID) (*hodl.Token, error)
+	Tokens(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, session hodl.SessionID, p store.Page) ([]*hodl.Token, error)
+	Records(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, f store.RecordFilter) ([]*hodl.Record, error)
+	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)
+	Used(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, month string) (int64, error)
+	Keys(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID, p store.Page) ([]*hodl.APIKey, error)
+	Key(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) (*hodl.APIKey, error)
+	AddKey(ctx context.Context, k hodl.APIKey, digest [32]byte) error
+	RevokeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) error
+	Ping(ctx context.Context) error
+	Backlog() (waiting, most int)
+	Now() time.Time
+	NewID(prefix string) string
+}
+
+// Options is what the edge serves.
+type Options struct {
+	Store   Store
+	Keys    *auth.Keys
+	Capture *capture.Service
+	Resume  *resume.Service
+	JWKS    func() []byte
+	Ready   func(context.Context) error // nil when the server may take traffic
+	Release string                      // the version of the program
+	Log     *slog.Logger
+}
+
+type server struct {
+	Options
+	metrics *metrics
+}
+
+// New returns the handler of the whole API.
+func New(o Options) http.Handler {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &server{Options: o, metrics: newMetrics(o.Store)}
+	mux := http.NewServeMux()
+	api := newHuma(mux)
+	s.routes(api)
+	s.plainRoutes(mux, api)
+	return s.around(mux)
+}
+
+// Document returns the OpenAPI 3.1 document in JSON, as /openapi.json serves it.
+func Document() ([]byte, error) {
+	s := &server{metrics: newMetrics(nil)}
+	api := newHuma(http.NewServeMux())
+	s.routes(api)
+	return document(api)
+}
+
+func newHuma(mux *http.ServeMux) huma.API {
+	// huma keeps these in package variables; they are set to the same values however
+	// often a server is made.
+	setHumaDefaults()
+	config := huma.DefaultConfig("hodl", Version)
+	config.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.CreateHooks = nil // no $schema in bodies
+	config.Info.Description = "Carries a person's working session to an AI agent, and back. Every path is served under /v1 and, the same, under /api/v1."
+	config.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		byKey:   {Type: "http", Scheme: "bearer", Description: "An API key: hodl_live_… or hodl_test_…"},
+		byToken: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A resume token, minted by POST /v1/resume_tokens"},
+	}
+	return humago.New(mux, config)
+}
+
+// routes is every route of the API, on one screen.
+func (s *server) routes(api huma.API) {
+	api.UseMiddleware(s.authenticate(api))
+
+	register(api, op{"captureHodl", "POST", "/v1/hodls", "hodls:write", "Capture a hodl", created, []int{409, 413, 422}}, s.hodlCapture)
+	register(api, op{"listHodls", "GET", "/v1/hodls", "hodls:read", "List hodls, newest first", ok, []int{422}}, s.hodlList)
+	register(api, op{"latestHodl", "GET", "/v1/hodls/latest", "hodls:read", "The last hodl", ok, []int{404}}, s.hodlLatest)
+	register(api, op{"getHodl", "GET", "/v1/hodls/{id}", "hodls:read", "Get a hodl", ok, []int{404}}, s.hodlGet)
+	register(api, op{"changeHodl", "PATCH", "/v1/hodls/{id}", "hodls:write", "Change fields of a hodl", ok, []int{404, 409, 412, 413, 422}}, s.hodlChange)
+	register(api, op{"deleteHodl", "DELETE", "/v1/hodls/{id}", "hodls:write", "Delete a hodl", ok, []int{404, 412}}, s.hodlDelete)
+
+	register(api, op{"capture", "POST", "/v1/hodl", "hodls:write", "Capture whatever a published client sends: a session, or a hodl", ok, []int{409, 412, 413, 422}}, s.captureAny)
+	register(api, op{"captureSession", "POST", "/v1/sessions", "sessions:write", "Capture a session", created, []int{409, 412, 413, 422}}, s.sessionCapture)
+	register(api, op{"putSession", "PUT", "/v1/sessions/{id}", "sessions:write", "Create or replace a session", ok, []int{409, 412, 413, 422}}, s.sessionPut)
+	register(api, op{"listSessions", "GET", "/v1/sessions", "sessions:read", "List sessions, last captured first", ok, []int{422}}, s.sessionList)
+	register(api, op{"getSession", "GET", "/v1/sessions/{id}", "sessions:read", "Get a session's metadata", ok, []int{404}}, s.sessionGet)
+	register(api, op{"getSessionContent", "GET", "/v1/sessions/{id}/content", "sessions:read", "Get a session's content, unredacted", ok, []int{404}}, s.sessionContent)
+	register(api, op{"listVersions", "GET", "/v1/sessions/{id}/versions", "sessions:read", "List a session's versions", ok, []int{404, 422}}, s.sessionVersions)
+	register(api, op{"getVersion", "GET", "/v1/sessions/{id}/versions/{fingerprint}", "sessions:read", "Get a version's content, unredacted", ok, []int{404}}, s.sessionVersion)
+	register(api, op{"holdSession", "POST", "/v1/sessions/{id}/hold", "sessions:write", "Hold an open session", ok, []int{404, 409}}, s.sessionMove(hodl.OpHold))
+	register(api, op{"resumeSession", "POST", "/v1/sessions/{id}/resume", "sessions:write", "Take a session up again as a person", ok, []int{404, 409}}, s.sessionMove(hodl.OpResume))
+	register(api, op{"archiveSession", "POST", "/v1/sessions/{id}/archive", "sessions:write", "Put a session away; its tokens end for good", ok, []int{404, 409}}, s.sessionMove(hodl.OpArchive))
+	register(api, op{"restoreSession", "POST", "/v1/sessions/{id}/restore", "sessions:write", "Bring an archived session back", ok, []int{404, 409}}, s.sessionMove(hodl.OpRestore))
+	register(api, op{"deleteSession", "DELETE", "/v1/sessions/{id}", "sessions:write", "Erase a session's content and end its tokens", ok, []int{404}}, s.sessionDelete)
+
+	register(api, op{"hydrate", "POST", "/v1/sessions/{id}/hydrate", byToken, "Hand a session to an agent", ok, []int{404, 406, 409, 429}}, s.hydrate)
+	register(api, op{"appendNote", "POST", "/v1/sessions/{id}/notes", byToken, "Append a note as an agent", ok, []int{404, 409, 412, 413, 422, 429}}, s.noteAppend)
+	register(api, op{"appendNode", "POST", "/v1/sessions/{id}/reasoning_nodes", byToken, "Append a typed node as an agent", ok, []int{404, 409, 412, 413, 422, 429}}, s.nodeAppend)
+	register(api, op{"proposeNextStep", "PUT", "/v1/sessions/{id}/next_step", byToken, "Propose the next step as an agent", ok, []int{404, 409, 412, 413, 422, 429}}, s.nextStep)
+
+	register(api, op{"mintToken", "POST", "/v1/resume_tokens", "tokens:write", "Mint a resume token", created, []int{404, 409, 413, 422}}, s.tokenMint)
+	register(api, op{"revokeToken", "POST", "/v1/resume_tokens/{jti}/revoke", "tokens:write", "Revoke a resume token", ok, []int{404, 413, 422}}, s.tokenRevoke)
+	register(api, op{"listTokens", "GET", "/v1/resume_tokens", "tokens:read", "List resume tokens, newest first", ok, []int{422}}, s.tokenList)
+	register(api, op{"getToken", "GET", "/v1/resume_tokens/{jti}", "tokens:read", "Get what is kept of a resume token", ok, []int{404}}, s.tokenGet)
+
+	register(api, op{"listAccessRecords", "GET", "/v1/access_records", "records:read", "List access records, newest first", ok, []int{422}}, s.recordList)
+	register(api, op{"getAccessRecord", "GET", "/v1/access_records/{id}", "records:read", "Get an access record", ok, []int{404}}, s.recordGet)
+
+	register(api, op{"createKey", "POST", "/v1/api_keys", "keys:write", "Make an API key; it is shown this once", created, []int{413, 422}}, s.keyCreate)
+	register(api, op{"listKeys", "GET", "/v1/api_keys", "keys:read", "List your API keys", ok, []int{422}}, s.keyList)
+	register(api, op{"revokeKey", "POST", "/v1/api_keys/{id}/revoke", "keys:write", "Revoke an API key", ok, []int{404}}, s.keyRevoke)
+	register(api, op{"me", "GET", "/v1/me", "", "Who the key belongs to", ok, nil}, s.me)
+	register(api, op{"usage", "GET", "/v1/usage", "usage:read", "Hydrations of this month", ok, nil}, s.usage)
+}

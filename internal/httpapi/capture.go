@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"context"
+
+	"hodl"
+	"hodl/internal/capture"
+)
+
+// anyDraft is what the published clients send to the one path they know. Any of a
+// session's own fields makes it a session; else it is a hodl.
+type anyDraft struct {
+	hodl.SessionDraft
+	URL      string         `json:"url,omitempty" doc:"Address; makes it a hodl when no field of a session is there"`
+	Note     string         `json:"note,omitempty" doc:"Free text of a hodl"`
+	HodlTags []string       `json:"tags,omitempty" doc:"Labels of a hodl"`
+	Source   hodl.Source    `json:"source,omitempty" enum:"editor,browser,node,python,rest,mcp,cli" doc:"The kind of client, of a hodl"`
+	Location *hodl.Location `json:"location,omitempty" doc:"Where in a repository, of a hodl"`
+}
+
+func (d *anyDraft) isSession() bool {
+	return d.ID != "" || d.Tabs != nil || d.Media != nil || d.Thread != nil || d.SessionDraft.Tags != nil || d.Notes != nil
+}
+
+func (d *anyDraft) hodl() hodl.HodlDraft {
+	return hodl.HodlDraft{URL: d.URL, Title: d.Title, Note: d.Note, Tags: d.HodlTags, Source: d.Source, Location: d.Location}
+}
+
+type anyReply struct {
+	Location string `header:"Location" doc:"Path of what was captured"`
+	ETag     string `header:"ETag" doc:"The fingerprint of a session"`
+	Body     any
+}
+
+func (s *server) captureAny(ctx context.Context, in *struct {
+	IfMatchHeader
+	Body lenient[anyDraft]
+},
+) (*anyReply, error) {
+	d, err := in.Body.get()
+	if err != nil {
+		return nil, err
+	}
+	if !d.isSession() {
+		out, err := s.captureHodl(ctx, d.hodl(), in.Body.Unknown)
+		if err != nil {
+			return nil, err
+		}
+		return &anyReply{Location: out.Location, Body: out.Body}, nil
+	}
+	c := capture.SessionCapture{Draft: d.SessionDraft, Mend: true, IfMatch: ifMatch(in.IfMatch)}
+	out, err := s.capture(ctx, c, in.Body.Unknown)
+	if err != nil {
+		return nil, err
+	}
+	return &anyReply{out.Location, out.ETag, out.Body}, nil
+}

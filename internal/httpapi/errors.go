@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+
+	"hodl"
+)
+
+// statuses is where, and only where, a code becomes a status.
+var statuses = map[hodl.Code]int{
+	hodl.MalformedJSON: 400, hodl.BadRequest: 400,
+	hodl.MissingCredentials: 401, hodl.InvalidKey: 401, hodl.InvalidToken: 401, hodl.TokenExpired: 401, hodl.TokenNotYetValid: 401,
+	hodl.InsufficientScope: 403, hodl.AudienceMismatch: 403, hodl.TokenRevoked: 403, hodl.HydrationsExhausted: 403, hodl.StepUpRequired: 403, hodl.Forbidden: 403,
+	hodl.NotFound: 404, hodl.MethodNotAllowed: 405, hodl.NotAcceptable: 406,
+	hodl.InvalidTransition: 409, hodl.Conflict: 409, hodl.Stale: 412,
+	hodl.PayloadTooLarge: 413, hodl.UnsupportedMedia: 415, hodl.ValidationFailed: 422,
+	hodl.RateLimited: 429, hodl.QuotaExceeded: 429,
+	hodl.Internal: 500, hodl.Unavailable: 503,
+}
+
+// codes gives a code to a status that the framework chose.
+var codes = map[int]hodl.Code{
+	400: hodl.BadRequest, 404: hodl.NotFound, 405: hodl.MethodNotAllowed, 406: hodl.NotAcceptable, 408: hodl.BadRequest,
+	413: hodl.PayloadTooLarge, 415: hodl.UnsupportedMedia, 422: hodl.ValidationFailed, 503: hodl.Unavailable,
+}
+
+// errorBody is the published envelope: error is an object on every failure of
+// every route.
+type errorBody struct {
+	Err errorDetail `json:"error"`
+
+	status int
+	header http.Header
+	cause  error
+}
+
+type errorDetail struct {
+	Code    hodl.Code         `json:"code" doc:"Stable name of the refusal" example:"not_found"`
+	Message string            `json:"message" doc:"What happened"`
+	Hint    string            `json:"hint" doc:"What to do about it"`
+	Fields  []hodl.FieldError `json:"fields,omitempty" doc:"Every field at fault"`
+}
+
+func (e *errorBody) Error() string { return string(e.Err.Code) + ": " + e.Err.Message }
+
+// GetStatus and GetHeaders are asked by huma.
+func (e *errorBody) GetStatus() int          { return e.status }
+func (e *errorBody) GetHeaders() http.Header { return e.header }
+func (e *errorBody) Unwrap() error           { return e.cause }
+
+// toWire turns any error into the envelope. What is not a [hodl.Error] is internal:
+// the caller sees a fixed sentence, the log the cause.
+func toWire(err error) *errorBody {
+	if e, ok := errors.AsType[*errorBody](err); ok {
+		return e
+	}
+	e, ok := errors.AsType[*hodl.Error](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		e = hodl.Errorf(hodl.BadRequest, "the client went away")
+	case errors.Is(err, context.DeadlineExceeded):
+		e = hodl.Errorf(hodl.Unavailable, "this took too long").WithHint("try again")
+	case !ok || e.Code == hodl.Internal:
+		e = hodl.Errorf(hodl.Internal, "something went wrong on the server").WithHint("try again; if it lasts, tell the operator the X-Request-Id of this answer")
+	}
+	status, known := statuses[e.Code]
+	if !known {
+		status = http.StatusInternalServerError
+	}
+	body := &errorBody{Err: errorDetail{e.Code, e.Message, e.Hint, e.Fields}, status: status, header: http.Header{}, cause: err}
+	if status == http.StatusUnauthorized || e.Code == hodl.InsufficientScope {
+		body.header.Set("WWW-Authenticate", challenge(e.Code))
+	}
+	if e.RetryAfter > 0 || status == http.StatusServiceUnavailable {
+		body.header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
+	}
+	return body
+}
+
+// challenge is the OAuth form of a refusal (RFC 6750 §3), which published clients
+// must not find in the body.
+func challenge(c hodl.Code) string {
+	switch c {
+	case hodl.MissingCredentials:
+		return `Bearer realm="hodl"`
+	case hodl.InsufficientScope:
+		return `Bearer realm="hodl", error="insufficient_scope"`
+	}
+	return `Bearer realm="hodl", error="invalid_token"`
+}
+
+// newError gives huma's own refusals the envelope. It is set once, before any
+// route is registered: huma keeps it in a package variable.
+func newError(status int, message string, errs ...error) huma.StatusError {
+	for _, err := range errs {
+		if _, ours := errors.AsType[*hodl.Error](err); ours {
+			return toWire(err)
+		}
+	}
+	code, known := codes[status]
+	if !known {
+		return toWire(errors.Join(append(errs, errors.New(message))...))
+	}
+	e := hodl.Errorf(code, "%s", message)
+	if code == hodl.ValidationFailed || code == hodl.BadRequest {
+		e = fieldsError(code, message, errs)
+	}
+	if e.Hint == "" {
+		e.Hint = hints[e.Code]
+	}
+	wire := toWire(e)
+	if status != 408 {
+		wire.status = statuses[e.Code]
+	}
+	return wire
+}
+
+var hints = map[hodl.Code]string{
+	hodl.MalformedJSON:    "send one JSON value in UTF-8, without repeated names",
+	hodl.BadRequest:       "send the request as /docs describes it",
+	hodl.PayloadTooLarge:  "a request is at most 2 MiB",
+	hodl.UnsupportedMedia: "send Content-Type: application/json",
+	hodl.ValidationFailed: "mend the fields listed in error.fields and send the request again",
+	hodl.NotAcceptable:    "ask for application/json",
+}
+
+// fieldsError collects what huma found wrong, field by field. A body that is no
+// JSON at all is malformed, not invalid.
+func fieldsError(code hodl.Code, message string, errs []error) *hodl.Error {
+	var fields []hodl.FieldError
+	for _, err := range errs {
+		d, ok := errors.AsType[*huma.ErrorDetail](err)
+		switch {
+		case ok && d.Location == "body" && d.Value != nil && isSyntax(d.Message):
+			return hodl.Errorf(hodl.MalformedJSON, "the body is not JSON: %s", d.Message)
+		case ok:
+			path := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(d.Location, "body."), "query."), "path.")
+			fields = append(fields, hodl.FieldError{Path: path, Message: d.Message})
+		case code == hodl.BadRequest:
+			return hodl.Errorf(hodl.MalformedJSON, "the body is not JSON: %s", err)
+		default:
+			return hodl.Errorf(hodl.ValidationFailed, "%s", err)
+		}
+	}
+	if len(fields) == 0 {
+		return hodl.Errorf(code, "%s", message)
+	}
+	return hodl.InvalidFields(fields...)
+}
+
+func isSyntax(message string) bool { return strings.HasPrefix(message, "jsontext:") }
+
+// writeError writes the envelope outside huma.
+func writeError(w http.ResponseWriter, err error) {
+	body := toWire(err)
+	for name, values := range body.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(body.status)
+	_ = json.MarshalWrite(w, body) // the client may be gone
+}

@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"hodl"
+	"hodl/internal/resume"
+)
+
+// request is what is known of a request beside its content: for the log line and
+// for the detail of an access record.
+type request struct {
+	id      string
+	address string
+	agent   string
+	err     error // the fault behind a refusal; logged, not shown
+}
+
+func requestOf(ctx context.Context) *request {
+	if r, ok := ctx.Value(requestKey).(*request); ok {
+		return r
+	}
+	return &request{}
+}
+
+// fault remembers the cause of a refusal for the log.
+func fault(ctx context.Context, err error) { requestOf(ctx).err = err }
+
+func detail(ctx context.Context) hodl.RecordDetail {
+	r := requestOf(ctx)
+	return hodl.RecordDetail{Address: r.address, UserAgent: r.agent}
+}
+
+func caller(ctx context.Context) resume.Caller {
+	return resume.Caller{Principal: principal(ctx), Detail: detail(ctx)}
+}
+
+// around is what happens to every request, whatever its route.
+func (s *server) around(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		info := &request{id: s.requestID(), address: addressOf(r), agent: clip(r.UserAgent(), 256)}
+		r = r.WithContext(context.WithValue(r.Context(), requestKey, info))
+		if rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1"); ok && (rest == "" || rest[0] == '/') {
+			r.URL.Path, r.URL.RawPath = "/v1"+rest, "" // the published clients' paths; no redirect
+		}
+		out := &recorder{ResponseWriter: w, status: http.StatusOK}
+		out.Header().Set("X-Request-Id", info.id)
+		out.Header().Set("X-Content-Type-Options", "nosniff")
+		out.Header().Set("Cache-Control", "no-store")
+		start := time.Now()
+		s.serve(mux, out, r, info)
+		s.account(mux, r, out, info, time.Since(start))
+	})
+}
+
+func (s *server) requestID() string {
+	if s.Store == nil {
+		return ""
+	}
+	return s.Store.NewID("req")
+}
+
+// serve answers, whatever happens: a panic is an internal error, not a broken
+// connection, and a path or method the mux does not know gets the envelope.
+func (s *server) serve(mux *http.ServeMux, w *recorder, r *http.Request, info *request) {
+	defer func() {
+		p := recover()
+		if p == nil || p == http.ErrAbortHandler {
+			return
+		}
+		s.Log.ErrorContext(r.Context(), "panic", "request", info.id, "panic", p, "stack", string(debug.Stack()))
+		if !w.wrote {
+			writeError(w, hodl.Errorf(hodl.Internal, "panic"))
+		}
+	}()
+	if _, pattern := mux.Handler(r); pattern == "" {
+		s.unrouted(mux, w, r)
+		return
+	}
+	mux.ServeHTTP(w, r)
+}
+
+// unrouted asks the mux what it would say, and says it in the envelope.
+func (s *server) unrouted(mux *http.ServeMux, w *recorder, r *http.Request) {
+	answer := &silent{header: http.Header{}}
+	mux.ServeHTTP(answer, r)
+	if answer.status == http.StatusMethodNotAllowed {
+		allowed := answer.header.Get("Allow")
+		w.Header().Set("Allow", allowed)
+		writeError(w, hodl.Errorf(hodl.MethodNotAllowed, "%s does not go here", r.Method).WithHint("use %s", allowed))
+		return
+	}
+	writeError(w, hodl.Errorf(hodl.NotFound, "no such path").WithHint("/docs lists every path"))
+}
+
+// silent takes an answer's status and headers and drops the rest.
+type silent struct {
+	header http.Header
+	status int
+}
+
+func (s *silent) Header() http.Header         { return s.header }
+func (s *silent) Write(b []byte) (int, error) { return len(b), nil }
+func (s *silent) WriteHeader(status int)      { s.status = status }
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int
+	wrote  bool
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status, r.wrote = status, true
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.wrote = true
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += n
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// account writes the request line and counts. Neither holds content, a query or a
+// credential: the route's pattern stands in for the path.
+func (s *server) account(mux *http.ServeMux, r *http.Request, w *recorder, info *request, took time.Duration) {
+	_, pattern := mux.Handler(r)
+	s.metrics.observe(pattern, w.status, took)
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("id", info.id), slog.String("method", r.Method), slog.String("route", routeOf(pattern)), slog.Int("status", w.status),
+		slog.Int("bytes", w.bytes), slog.Duration("took", took), slog.String("address", info.address),
+	}
+	if info.err != nil {
+		code := hodl.CodeOf(info.err)
+		attrs = append(attrs, slog.String("code", string(code)))
+		if w.status >= http.StatusInternalServerError {
+			level = slog.LevelError
+			attrs = append(attrs, slog.String("error", info.err.Error()))
+		}
+	}
+	s.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+func routeOf(pattern string) string {
+	if _, path, ok := strings.Cut(pattern, " "); ok {
+		return path
+	}
+	if pattern == "" {
+		return "none"
+	}
+	return pattern
+}
+
+// addressOf is the peer's address. Headers that claim another are not believed.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+func clip(s string, most int) string {
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "")
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+func statusText(status int) string { return strconv.Itoa(status) }

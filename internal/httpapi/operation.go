@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"hodl"
+)
+
+const (
+	ok      = http.StatusOK
+	created = http.StatusCreated
+
+	byKey   = "apiKey"
+	byToken = "resumeToken"
+)
+
+// setHumaDefaults sets huma's package variables, once.
+var setHumaDefaults = sync.OnceFunc(func() {
+	huma.NewError = newError
+	huma.DefaultArrayNullable = false
+})
+
+// op describes a route: its name, method, path, what the caller must hold (a key
+// scope, "" for any key, or [byToken]), a summary, the status of success and the
+// refusals it adds to those every route has.
+type op struct {
+	id, method, path, needs, summary string
+	status                           int
+	refusals                         []int
+}
+
+func (o op) operation() huma.Operation {
+	security := byKey
+	if o.needs == byToken {
+		security = byToken
+	}
+	return huma.Operation{
+		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, DefaultStatus: o.status,
+		Tags:         []string{strings.Split(o.path, "/")[2]},
+		Security:     []map[string][]string{{security: {}}},
+		Errors:       append([]int{400, 401, 403, 415, 429, 503}, o.refusals...),
+		MaxBodyBytes: hodl.MaxRequest + 1, BodyReadTimeout: 30 * time.Second,
+		Metadata: map[string]any{"needs": o.needs},
+	}
+}
+
+// register adds a route whose handler returns errors of the core.
+func register[I, O any](api huma.API, o op, handle func(context.Context, *I) (*O, error)) {
+	operation := o.operation()
+	if body, has := reflect.TypeFor[I]().FieldByName("Body"); has {
+		// A lenient body checks itself; huma's check would refuse what it drops.
+		_, operation.SkipValidateBody = reflect.New(body.Type).Interface().(interface{ isLenient() })
+	}
+	huma.Register(api, operation, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			fault(ctx, err)
+			return nil, toWire(err)
+		}
+		return out, nil
+	})
+}
+
+type contextKey int
+
+const (
+	principalKey contextKey = iota
+	tokenKey
+	requestKey
+)
+
+// authenticate finds out who is calling before a handler runs. A key on a token's
+// route, or a token on a key's, is told which is wanted.
+func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		needs, _ := ctx.Operation().Metadata["needs"].(string)
+		credential, err := bearer(ctx.Header("Authorization"))
+		if err == nil && needs == byToken {
+			if strings.Count(credential, ".") != 2 {
+				err = hodl.Errorf(hodl.InvalidToken, "this route takes a resume token").WithHint("mint one with the API key: POST /v1/resume_tokens")
+			}
+			ctx = huma.WithValue(ctx, tokenKey, credential)
+		} else if err == nil {
+			ctx, err = s.authenticateKey(ctx, credential, needs)
+		}
+		if err != nil {
+			fault(ctx.Context(), err)
+			e := toWire(err)
+			for name, values := range e.header {
+				ctx.SetHeader(name, values[0])
+			}
+			_ = huma.WriteErr(api, ctx, e.status, e.Err.Message, err) // the client may be gone
+			return
+		}
+		next(ctx)
+	}
+}
+
+func (s *server) authenticateKey(ctx huma.Context, key, needs string) (huma.Context, error) {
+	if strings.Count(key, ".") == 2 {
+		return ctx, hodl.Errorf(hodl.InvalidKey, "this route takes an API key").WithHint("a resume token opens only its session: /v1/sessions/{id}/hydrate, /notes, /reasoning_nodes, /next_step")
+	}
+	p, err := s.Keys.Authenticate(ctx.Context(), key)
+	if err != nil {
+		return ctx, err
+	}
+	if needs != "" && !p.May(needs) {
+		return ctx, hodl.Errorf(hodl.InsufficientScope, "this key does not carry %s", needs).WithHint("use a key with that scope")
+	}
+	return huma.WithValue(ctx, principalKey, p), nil
+}
+
+func bearer(header string) (string, error) {
+	scheme, credential, _ := strings.Cut(header, " ")
+	credential = strings.TrimSpace(credential)
+	if header == "" || credential == "" || !strings.EqualFold(scheme, "Bearer") {
+		return "", hodl.Errorf(hodl.MissingCredentials, "the request carries no credentials").WithHint("send Authorization: Bearer and an API key or resume token")
+	}
+	return credential, nil
+}
+
+func principal(ctx context.Context) *hodl.Principal {
+	return ctx.Value(principalKey).(*hodl.Principal)
+}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"hodl"
+)
+
+// plainRoutes are those that are no operations: they take no credentials and are
+// read by machines of other kinds.
+func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
+	spec, err := document(api)
+	if err != nil {
+		panic("encode the OpenAPI document: " + err.Error()) // it is built from our own types
+	}
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(spec) // the client may be gone
+	})
+	mux.Handle("GET /docs", docs(api.OpenAPI()))
+	mux.Handle("GET /metrics", s.metrics.handler())
+	mux.HandleFunc("GET /.well-known/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/jwk-set+json")
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		_, _ = w.Write(s.JWKS())
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, map[string]string{"status": "ok", "release": s.Release})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+		defer cancel()
+		if err := s.Ready(ctx); err != nil {
+			fault(r.Context(), err)
+			writeError(w, hodl.Errorf(hodl.Unavailable, "the server is not ready").WithHint("its database does not answer, or it is stopping"))
+			return
+		}
+		writeJSON(w, map[string]string{"status": "ready"})
+	})
+	// A published client reports its start. It is thanked and forgotten.
+	mux.HandleFunc("POST /api/telemetry", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, 64<<10))
+		writeJSON(w, struct{}{})
+	})
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.MarshalWrite(w, v, json.Deterministic(true)) // the client may be gone
+}
+
+// document encodes the OpenAPI document with stable order and indentation.
+func document(api huma.API) ([]byte, error) {
+	raw, err := api.OpenAPI().MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	v := jsontext.Value(raw)
+	if err := v.Canonicalize(); err != nil {
+		return nil, err
+	}
+	err = v.Indent(jsontext.WithIndent("  "))
+	return append(v, '\n'), err
+}

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"hodl"
+	"hodl/internal/render"
+	"hodl/internal/resume"
+)
+
+// AgentCall is what every route of a resume token takes.
+type AgentCall struct {
+	SessionPath
+	Audience string `header:"Hodl-Audience" doc:"Who the caller is; must be the token's audience when given"`
+}
+
+func (c *AgentCall) call(ctx context.Context) resume.Call {
+	token, _ := ctx.Value(tokenKey).(string)
+	return resume.Call{Token: token, Session: hodl.SessionID(c.ID), Audience: c.Audience, Surface: resume.REST, Detail: detail(ctx)}
+}
+
+type HydrateInput struct {
+	AgentCall
+	Published string `header:"X-Unihodl-Format" doc:"The rendering, as the published clients ask for it: prompt-ready"`
+	Format    string `query:"format" enum:"json,prompt-ready" doc:"The rendering"`
+	Accept    string `header:"Accept" doc:"text/x-unihodl-prompt for the prompt-ready rendering"`
+}
+
+// format is the rendering asked for: by parameter, by the published header, by
+// Accept, in that order.
+func (in *HydrateInput) format() (render.Format, error) {
+	switch {
+	case in.Format != "":
+		return render.ParseFormat(in.Format)
+	case in.Published != "":
+		return render.ParseFormat(in.Published)
+	}
+	return negotiate(in.Accept)
+}
+
+type hydrateReply struct {
+	ContentType string `header:"Content-Type"`
+	ETag        string `header:"ETag" doc:"The fingerprint of the version"`
+	Hydration   string `header:"Hodl-Hydration" doc:"Id of the access record"`
+	Body        []byte
+}
+
+func (s *server) hydrate(ctx context.Context, in *HydrateInput) (*hydrateReply, error) {
+	f, err := in.format()
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.Resume.Hydrate(ctx, in.call(ctx), f)
+	if err != nil {
+		return nil, err
+	}
+	return &hydrateReply{h.Rendering.ContentType, etag(h.Fingerprint), string(h.ID), h.Body()}, nil
+}
+
+type noteReply struct {
+	ETag string `header:"ETag" doc:"The fingerprint of the new version"`
+	Body struct {
+		ID        int64     `json:"note_id" doc:"Number of the note within its session"`
+		CreatedAt time.Time `json:"created_at" doc:"When it was written (RFC 3339, UTC)"`
+	}
+}
+
+func (s *server) noteAppend(ctx context.Context, in *struct {
+	AgentCall
+	IfMatchHeader
+	Body hodl.NoteDraft
+},
+) (*noteReply, error) {
+	id, w, err := s.Resume.Note(ctx, in.call(ctx), in.Body.Body, ifMatch(in.IfMatch))
+	if err != nil {
+		return nil, err
+	}
+	out := &noteReply{ETag: etag(w.Fingerprint)}
+	out.Body.ID, out.Body.CreatedAt = id, w.At
+	return out, nil
+}
+
+type nodeReply struct {
+	ETag string `header:"ETag" doc:"The fingerprint of the new version"`
+	Body struct {
+		ID          string    `json:"id" doc:"Id of the node within its thread"`
+		CreatedAt   time.Time `json:"created_at" doc:"When it was written (RFC 3339, UTC)"`
+		Fingerprint string    `json:"fingerprint" doc:"Names the new version"`
+	}
+}
+
+func replyNode(id string, w resume.Written, err error) (*nodeReply, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := &nodeReply{ETag: etag(w.Fingerprint)}
+	out.Body.ID, out.Body.CreatedAt, out.Body.Fingerprint = id, w.At, w.Fingerprint
+	return out, nil
+}
+
+func (s *server) nodeAppend(ctx context.Context, in *struct {
+	AgentCall
+	IfMatchHeader
+	Body hodl.Node
+},
+) (*nodeReply, error) {
+	w, err := s.Resume.Node(ctx, in.call(ctx), in.Body, ifMatch(in.IfMatch))
+	return replyNode(in.Body.ID, w, err)
+}
+
+type nextStepBody struct {
+	Text       string   `json:"text" doc:"The step in words; at most 8 KiB"`
+	Evidence   []string `json:"evidence,omitempty" doc:"Addresses or quotations it rests on"`
+	DependsOn  []string `json:"depends_on,omitempty" doc:"Ids of nodes that must hold first"`
+	Confidence *float64 `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"How sure the agent is, 0 to 1"`
+}
+
+func (s *server) nextStep(ctx context.Context, in *struct {
+	AgentCall
+	IfMatchHeader
+	Body nextStepBody
+},
+) (*nodeReply, error) {
+	n := hodl.Node{Text: in.Body.Text, Evidence: in.Body.Evidence, DependsOn: in.Body.DependsOn, Confidence: in.Body.Confidence}
+	w, err := s.Resume.NextStep(ctx, in.call(ctx), n, ifMatch(in.IfMatch))
+	return replyNode(resume.ProposedStep, w, err)
+}

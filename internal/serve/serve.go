@@ -1,0 +1,205 @@
+// Package serve puts the parts together and runs them: the command and the tests
+// start the same server.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hodl/internal/auth"
+	"hodl/internal/capture"
+	"hodl/internal/httpapi"
+	"hodl/internal/resume"
+	"hodl/internal/signing"
+	"hodl/internal/store"
+	"hodl/internal/token"
+)
+
+// A Server is one that listens but does not serve yet: call [Server.Run].
+type Server struct {
+	URL       string        // where it listens
+	PublicURL string        // what tokens and links say
+	FirstKeys []*Credential // of a first start; shown once
+
+	config   Config
+	lock     *folderLock
+	listener net.Listener
+	store    *store.Store
+	resume   *resume.Service
+	signing  *signing.Keys
+	http     *http.Server
+	stopping chan struct{}
+}
+
+// Open takes the data folder, the address and the database, in that order, and
+// gets everything ready. Close the server, or run it.
+func Open(ctx context.Context, c Config) (*Server, error) {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	s := &Server{config: c, stopping: make(chan struct{})}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Server) open(ctx context.Context) (err error) {
+	c := &s.config
+	if c.Database == "" {
+		if s.lock, err = lockFolder(c.Data); err != nil {
+			return err
+		}
+	}
+	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Listen); err != nil {
+		return fmt.Errorf("listen: %w (choose another address with --listen)", err)
+	}
+	s.URL = "http://" + s.listener.Addr().String()
+	if s.store, err = OpenStore(ctx, *c); err != nil {
+		return err
+	}
+	if err := s.install(ctx); err != nil {
+		return err
+	}
+	return s.wire(ctx)
+}
+
+// install fixes, at first start, what may never change, and makes the first keys.
+func (s *Server) install(ctx context.Context) error {
+	want := s.config.PublicURL
+	if want == "" {
+		want = s.URL
+	}
+	got, first, err := s.store.Install(ctx, store.Installation{Issuer: want, LogOrigin: originOf(want)})
+	if err != nil {
+		return err
+	}
+	if s.PublicURL = got.Issuer; s.config.PublicURL != "" && s.config.PublicURL != got.Issuer {
+		return fmt.Errorf("--public-url is %s, but this database was first used as %s and its tokens say so: start with --public-url %s", s.config.PublicURL, got.Issuer, got.Issuer)
+	}
+	if first {
+		s.FirstKeys, err = firstKeys(ctx, s.store)
+	}
+	return err
+}
+
+// originOf is the name of the access log: the public URL without its scheme.
+func originOf(publicURL string) string {
+	for _, scheme := range []string{"https://", "http://"} {
+		if len(publicURL) > len(scheme) && publicURL[:len(scheme)] == scheme {
+			return publicURL[len(scheme):] + "/log"
+		}
+	}
+	return publicURL + "/log"
+}
+
+func (s *Server) wire(ctx context.Context) (err error) {
+	c := &s.config
+	verifier := token.NewVerifier(s.PublicURL)
+	if s.signing, err = signing.Open(ctx, s.store, verifier, c.KeyRotation, c.Log); err != nil {
+		return err
+	}
+	keys := auth.NewKeys(s.store, s.store.Now)
+	captures := capture.New(s.store)
+	s.resume = resume.New(s.store, verifier, s.signing, resume.Options{
+		Issuer: s.PublicURL, Resource: resource(s.PublicURL), CacheBytes: c.CacheBytes, Log: c.Log,
+	})
+	if c.Demo {
+		if err := seedDemo(ctx, s.store, captures); err != nil {
+			return fmt.Errorf("seed the demo: %w", err)
+		}
+	}
+	s.http = &http.Server{
+		Handler: httpapi.New(httpapi.Options{
+			Store: s.store, Keys: keys, Capture: captures, Resume: s.resume,
+			JWKS: s.signing.JWKS, Ready: s.ready, Release: c.Release, Log: c.Log,
+		}),
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+	}
+	return nil
+}
+
+func (s *Server) ready(ctx context.Context) error {
+	select {
+	case <-s.stopping:
+		return errors.New("stopping")
+	default:
+		return s.store.Ping(ctx)
+	}
+}
+
+// drain is how long requests in flight may take to end.
+const drain = 20 * time.Second
+
+// Run serves until ctx is done, lets requests in flight end, and closes.
+func (s *Server) Run(ctx context.Context) error {
+	group, inner := errgroup.WithContext(ctx)
+	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error { s.signing.Run(background); return nil })
+	group.Go(func() error { s.flushDenials(background); return nil })
+	group.Go(func() error {
+		<-inner.Done()
+		defer stopBackground()
+		close(s.stopping)
+		limit, cancel := context.WithTimeout(background, drain)
+		defer cancel()
+		return s.http.Shutdown(limit)
+	})
+	err := group.Wait()
+	s.resume.FlushDenials(context.WithoutCancel(ctx), true)
+	return errors.Join(err, s.Close())
+}
+
+// flushDenials records, once a minute, the refusals that were only counted.
+func (s *Server) flushDenials(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.resume.FlushDenials(ctx, false)
+		}
+	}
+}
+
+// Close gives up what Open took.
+func (s *Server) Close() error {
+	var err error
+	if s.listener != nil {
+		s.listener.Close() // after Run it is closed already
+	}
+	if s.store != nil {
+		err = s.store.Close()
+		s.store = nil
+	}
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.release())
+		s.lock = nil
+	}
+	return err
+}
+
+// Database tells where the data lies, for people.
+func (s *Server) Database() string {
+	if s.config.Database != "" {
+		return "PostgreSQL"
+	}
+	return "SQLite in " + filepath.Clean(s.config.Data)
+}

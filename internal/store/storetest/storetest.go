@@ -1,0 +1,108 @@
+// Package storetest is what every engine of the store must do: one suite, run by
+// the store's own tests on SQLite and on PostgreSQL.
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"hodl/internal/store"
+)
+
+// A Database is an empty database and the two ways into it.
+type Database struct {
+	// Options opens a store on it, any number of times. The suite sets the clock.
+	Options store.Options
+	// Raw sees every row of every workspace, past the store and past row-level
+	// security.
+	Raw *sql.DB
+	// Files lists the files the data lies in, if this process can read them.
+	Files func() []string
+}
+
+// Run runs the suite. create makes a database that ends with the test.
+func Run(t *testing.T, create func(t testing.TB) Database) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, w *world)
+	}{
+		{"workspaces", testWorkspaces},
+		{"members", testMembers},
+		{"keys", testKeys},
+		{"principal", testPrincipal},
+		{"signing keys", testSigningKeys},
+		{"installation", testInstallation},
+		{"hodl", testHodl},
+		{"hodl pages", testHodlPages},
+		{"hodls of a session", testSessionHodls},
+		{"hodl refusals", testHodlRefusals},
+		{"hodl with its session", testHodlWithSession},
+		{"session", testSession},
+		{"session pages", testSessionPages},
+		{"session refusals", testSessionRefusals},
+		{"session versions", testVersions},
+		{"session transitions", testTransitions},
+		{"session not yours", testNotYours},
+		{"delete session", testDeleteSession},
+		{"capture again after delete", testCaptureAgain},
+		{"mint, list, revoke", testTokens},
+		{"token refusals", testTokenRefusals},
+		{"archive ends tokens", testArchiveEndsTokens},
+		{"hydrate", testHydrate},
+		{"hydrate refusals", testHydrateRefusals},
+		{"typed write", testTypedWrite},
+		{"admission", testAdmission},
+		{"records", testRecords},
+		{"record filters", testRecordFilters},
+		{"records are canonical", testCanonical},
+		{"records are immutable", testImmutable},
+		{"logs are gapless over mixed kinds", testMixedLog},
+		{"events", testEvents},
+		{"content is sealed", testSealed},
+		{"exact cap", testExactCap},
+		{"exact quota", testExactQuota},
+		{"two stores: exact cap", onTwo(testExactCap)},
+		{"two stores: exact quota", onTwo(testExactQuota)},
+		{"two stores: one id", onTwo(testOneID)},
+		{"two stores: everything at once", onTwo(testEverythingAtOnce)},
+		{"two stores: revocation", onTwo(testRevocationSeen)},
+		{"canceled caller", testCanceled},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, newWorld(t, create(t)))
+		})
+	}
+	t.Run("open twice", func(t *testing.T) { t.Parallel(); testOpenTwice(t, create(t)) })
+	t.Run("newer database", func(t *testing.T) { t.Parallel(); testNewer(t, create(t)) })
+}
+
+// onTwo runs a test whose world has a second store over the same database.
+func onTwo(test func(*testing.T, *world)) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
+		w.stores = append(w.stores, w.open(t))
+		test(t, w)
+	}
+}
+
+func testOpenTwice(t *testing.T, db Database) {
+	w := newWorld(t, db)
+	must(t, w.Close())
+	again := w.open(t)
+	got, err := again.Workspace(t.Context(), w.ws)
+	must(t, err)
+	equal(t, "name of the workspace after opening again", got.Name, "acme")
+}
+
+func testNewer(t *testing.T, db Database) {
+	w := newWorld(t, db)
+	must(t, w.Close())
+	exec(t, db.Raw, `insert into schema_versions (number) values (9999)`)
+	s, err := store.Open(context.Background(), w.db.Options)
+	if err == nil {
+		s.Close()
+		t.Fatal("a database newer than the program was opened")
+	}
+	contains(t, err.Error(), "9999")
+}
