@@ -9,6 +9,7 @@ BENCHDB   := scripts/postgres
 PACKAGES  ?= ./...
 TESTFLAGS ?=
 BENCH     ?= .
+BENCHFLAGS ?=
 FUZZTIME  ?= 30s
 # The binary carries no symbol table and no debug information, about a third of
 # its size; stack traces name functions and lines all the same.
@@ -24,7 +25,7 @@ NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench race fuzz postgres golden tidy clean
+.PHONY: help run build test check bench microbench race fuzz postgres golden tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,8 +46,11 @@ check: ## Check format, vet and lint
 	$(GO) vet ./...
 	$(TOOL) golangci-lint run
 
+bench: ## Measure the goals of docs/performance.md on both engines; BENCHFLAGS='-only hydrate -rounds 3'
+	$(BENCHDB) $(GO) run ./internal/bench $(BENCHFLAGS)
+
 # One package at a time, so that none measures its neighbour.
-bench: ## Run the benchmarks on both engines; BENCH picks some by pattern
+microbench: ## Run the Go benchmarks of each package; BENCH picks some by pattern
 	$(BENCHDB) $(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem $(TESTFLAGS) $(PACKAGES)
 
 race: ## Run every test under the race detector; needs a C compiler

@@ -42,27 +42,51 @@ func Open(t testing.TB) (adminURL, appURL string) {
 	if !Available() {
 		t.Fatal(variable + " is empty: run `make test`, or `scripts/postgres go test ./...`")
 	}
-	name := "hodl_test_" + strings.ToLower(rand.Text())[:12]
-	owner, app := newRole(name+"_owner"), newRole(name+"_app")
+	d, err := Create()
 	t.Cleanup(func() {
-		err := execute(
-			"drop database if exists "+name+" with (force)",
-			"drop role if exists "+app.name,
-			"drop role if exists "+owner.name,
-		)
-		if err != nil {
+		if err := d.Drop(); err != nil {
 			t.Error(err)
 		}
 	})
-	err := execute(
-		owner.create(),
-		app.create(),
-		"create database "+name+" owner "+owner.name+" template template0",
-	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return owner.url(t, name), app.url(t, name)
+	return d.AdminURL, d.AppURL
+}
+
+// A Database is what [Open] gives a test, for a program that is none.
+type Database struct {
+	AdminURL, AppURL string
+
+	name       string
+	owner, app role
+}
+
+// Create makes an empty database and its two roles. Drop it, even after an error.
+func Create() (*Database, error) {
+	name := "hodl_test_" + strings.ToLower(rand.Text())[:12]
+	d := &Database{name: name, owner: newRole(name + "_owner"), app: newRole(name + "_app")}
+	err := execute(
+		d.owner.create(),
+		d.app.create(),
+		"create database "+name+" owner "+d.owner.name+" template template0",
+	)
+	if err != nil {
+		return d, err
+	}
+	if d.AdminURL, err = d.owner.url(name); err == nil {
+		d.AppURL, err = d.app.url(name)
+	}
+	return d, err
+}
+
+// Drop removes the database and its roles and cuts off whoever is connected.
+func (d *Database) Drop() error {
+	return execute(
+		"drop database if exists "+d.name+" with (force)",
+		"drop role if exists "+d.app.name,
+		"drop role if exists "+d.owner.name,
+	)
 }
 
 // A role is a plain login. Its name and password are letters and digits, so
@@ -75,15 +99,14 @@ func (r role) create() string {
 	return "create role " + r.name + " login nosuperuser nobypassrls password '" + r.password + "'"
 }
 
-func (r role) url(t testing.TB, database string) string {
-	t.Helper()
+func (r role) url(database string) (string, error) {
 	u, err := url.Parse(os.Getenv(variable))
 	if err != nil {
-		t.Fatalf("parse %s: %v", variable, err)
+		return "", fmt.Errorf("parse %s: %w", variable, err)
 	}
 	u.User = url.UserPassword(r.name, r.password)
 	u.Path = "/" + database
-	return u.String()
+	return u.String(), nil
 }
 
 // execute runs statements one by one, for a database cannot be made or dropped

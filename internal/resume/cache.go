@@ -45,7 +45,7 @@ const mostStandings = 1 << 16
 func newCache(bytes int) *cache {
 	return &cache{
 		renderings: otter.Must(&otter.Options[renderKey, *rendered]{
-			MaximumWeight: uint64(bytes),
+			MaximumWeight: uint64(max(bytes, 1)), // one byte holds no rendering
 			Weigher:       func(_ renderKey, r *rendered) uint32 { return uint32(len(r.rendering.Body) + 512) },
 		}),
 		standings: otter.Must(&otter.Options[standingKey, store.SessionState]{MaximumSize: mostStandings}),
