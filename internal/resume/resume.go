@@ -65,7 +65,7 @@ type Service struct {
 // that are refused is stopped before a signature is checked for it.
 const (
 	usesPerSecond, usesBurst         = 50, 1000
-	refusalsPerSecond, refusalsBurst = 5, 200
+	refusalsPerSecond, refusalsBurst = 100, 2000
 )
 
 // New returns a Service.
@@ -161,7 +161,7 @@ func (u *use) admit(a store.Admission) error {
 		return hodl.Errorf(hodl.InvalidToken, "this server knows no such token").WithHint("mint a new one")
 	case !a.Token.RevokedAt.IsZero():
 		return hodl.Errorf(hodl.TokenRevoked, "this token was revoked").WithHint("ask for a new one")
-	case u.Session != u.claims.Session, a.Session == nil:
+	case u.Session != u.claims.Session, a.Session == nil, a.Session.User != a.Token.User:
 		return hodl.Errorf(hodl.NotFound, "no session %s", u.Session).WithHint("a token opens the one session in its session_id claim")
 	case a.Session.State == hodl.Archived:
 		_, _, err := a.Session.State.After(hodl.OpHandOff)

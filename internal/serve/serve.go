@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -140,8 +142,15 @@ func (s *Server) ready(ctx context.Context) error {
 // drain is how long requests in flight may take to end.
 const drain = 20 * time.Second
 
+// gcPercent lets the heap grow to four times what is in use before it is swept. A
+// server whose live heap is a few megabytes would else sweep many times a second.
+const gcPercent = 300
+
 // Run serves until ctx is done, lets requests in flight end, and closes.
 func (s *Server) Run(ctx context.Context) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	group, inner := errgroup.WithContext(ctx)
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error {
