@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -43,9 +44,14 @@ func migrationsFor(engine string) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, migration{number, base, string(text)})
+		out = append(out, migration{number, base, forEngine(string(text), engine)})
 	}
 	return out, nil
+}
+
+// forEngine opens the comments that are meant for one engine: /*sqlite: … */.
+func forEngine(text, engine string) string {
+	return regexp.MustCompile(`/\*`+engine+`: (.*?) \*/`).ReplaceAllString(text, "$1")
 }
 
 // migrate brings the tables up to date, each migration in a transaction of its

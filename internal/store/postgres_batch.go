@@ -259,54 +259,14 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	for k := range r.hodls {
 		hodls.add(string(k.ws), string(k.mode), string(k.member), string(k.id))
 	}
-	queueLoad(b, logs, pgLoadLogs, func(row pgx.CollectableRow) error {
-		var k partition
-		var l logRow
-		err := row.Scan(&k.ws, &k.mode, &l.size, &l.plan)
-		r.logs[k] = &l
-		return err
-	})
-	queueLoad(b, usage, pgLoadUsage, func(row pgx.CollectableRow) error {
-		var k usageKey
-		var u usageRow
-		err := row.Scan(&k.ws, &k.mode, &k.month, &u.hydrations)
-		r.usage[k] = &u
-		return err
-	})
-	queueLoad(b, tokens, pgLoadTokens, func(row pgx.CollectableRow) error {
-		var k tokenKey
-		x, err := scanTokenRow(k, after{row, []any{&k.ws, &k.mode, &k.id}})
-		x.Workspace, x.Mode, x.ID = k.ws, k.mode, k.id
-		r.tokens[k] = x
-		return err
-	})
-	queueLoad(b, sessions, pgLoadSessions, func(row pgx.CollectableRow) error {
-		var k sessionKey
-		x, err := scanSessionRow(after{row, []any{&k.ws, &k.mode, &k.id}})
-		r.sessions[k] = x
-		return err
-	})
-	queueLoadHodls(b, hodls, r)
+	queueLoad(b, logs, pgLoadLogs, r.takeLog)
+	queueLoad(b, usage, pgLoadUsage, r.takeUsage)
+	queueLoad(b, tokens, pgLoadTokens, r.takeToken)
+	queueLoad(b, sessions, pgLoadSessions, r.takeSession)
+	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
 }
 
-func queueLoadHodls(b *pgx.Batch, keys columns, r *rows) {
-	queueLoad(b, keys, pgLoadHodls, func(row pgx.CollectableRow) error {
-		var k hodlKey
-		x, err := scanHodlRow(after{row, []any{&k.ws, &k.mode, &k.member, &k.id}})
-		r.hodls[k] = x
-		return err
-	})
-}
-
-// after scans a key in front of what the wrapped scan wants.
-type after struct {
-	scanner
-	key []any
-}
-
-func (a after) Scan(rest ...any) error { return a.scanner.Scan(append(a.key, rest...)...) }
-
-func queueLoad(b *pgx.Batch, keys columns, text string, take func(pgx.CollectableRow) error) {
+func queueLoad(b *pgx.Batch, keys columns, text string, take func(scanner) error) {
 	if keys.empty() {
 		return
 	}

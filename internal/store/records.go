@@ -1,8 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -16,9 +20,8 @@ type RecordFilter struct {
 	JTI     hodl.TokenID
 	Actor   string
 	Kind    hodl.RecordKind
-	Page           // BeforeSeq stands in for its cursor
-	Until   int64  // Unix microseconds; 0 for no end
-	Before  *int64 // seq of the last record of the page before
+	Until   time.Time // none at or after it; zero for no end
+	Page
 }
 
 func scanRecord(row scanner) (*hodl.Record, error) {
@@ -30,24 +33,32 @@ func scanRecord(row scanner) (*hodl.Record, error) {
 	return r, wrap(json.Unmarshal([]byte(body), r), "read access record")
 }
 
-// Records lists access records, newest first.
+// Records lists access records, newest first. Ids sort by time, so a page ends at its
+// least id; within a page records stand by their place in the log.
 func (s *Store) Records(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, f RecordFilter) ([]*hodl.Record, error) {
-	before, until := endOfTime, endOfTime
-	if f.Before != nil {
-		before = *f.Before
+	query := `select body from access_records where workspace = $1 and mode = $2 and member = $3`
+	args := []any{ws, m, f.User}
+	and := func(condition string, given bool, value any) {
+		if given {
+			args = append(args, value)
+			query += " and " + condition + " $" + strconv.Itoa(len(args))
+		}
 	}
-	if f.Until != 0 {
-		until = f.Until
-	}
+	and("session =", f.Session != "", f.Session)
+	and("jti =", f.JTI != "", f.JTI)
+	and("actor =", f.Actor != "", f.Actor)
+	and("kind =", f.Kind != "", f.Kind)
+	and("at >=", !f.Since.IsZero(), micros(f.Since))
+	and("at <", !f.Until.IsZero(), micros(f.Until))
+	and("id <", f.BeforeID != "", f.BeforeID)
+	args = append(args, f.Limit)
+	query += " order by id desc limit $" + strconv.Itoa(len(args))
 	var out []*hodl.Record
 	err := s.view(ctx, ws, func(q querier) (err error) {
-		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Record, error) { return scanRecord(row) },
-			`select body from access_records where workspace = $1 and mode = $2 and member = $3 and seq < $4
-			and ($5 = '' or session = $5) and ($6 = '' or jti = $6) and ($7 = '' or actor = $7) and ($8 = '' or kind = $8)
-			and at >= $9 and at < $10 order by seq desc limit $11`,
-			ws, m, f.User, before, f.Session, f.JTI, f.Actor, f.Kind, micros(f.Since), until, f.Limit)
+		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Record, error) { return scanRecord(row) }, query, args...)
 		return err
 	})
+	slices.SortFunc(out, func(a, b *hodl.Record) int { return cmp.Compare(b.Seq, a.Seq) })
 	return out, err
 }
 

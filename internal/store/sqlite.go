@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	_ "modernc.org/sqlite" // the driver; pure Go, so the binary stays static
 
@@ -86,7 +87,7 @@ func (e *sqlite) name() string { return "sqlite" }
 
 func (e *sqlite) close() error {
 	e.stmts.close()
-	return errors.Join(e.conn.Close(), e.db.Close())
+	return errors.Join(e.reads.Close(), e.conn.Close(), e.db.Close())
 }
 
 func (e *sqlite) view(_ context.Context, _ hodl.WorkspaceID, read func(querier) error) error {
@@ -155,7 +156,11 @@ type sqliteStatements map[string]*sql.Stmt
 
 func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
 	all := sqliteStatements{}
-	for _, text := range sqliteTexts {
+	texts := sqliteTexts
+	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls} {
+		texts = append(texts, l.texts[:]...)
+	}
+	for _, text := range texts {
 		st, err := conn.PrepareContext(ctx, text)
 		if err != nil {
 			all.close()
@@ -178,10 +183,6 @@ type sqliteTx struct {
 	stmts sqliteStatements
 }
 
-func (t *sqliteTx) row(text string, args ...any) *sql.Row {
-	return t.stmts[text].QueryRowContext(t.ctx, args...)
-}
-
 func (t *sqliteTx) exec(text string, args ...any) error {
 	_, err := t.stmts[text].ExecContext(t.ctx, args...)
 	return err
@@ -192,8 +193,6 @@ const (
 	sqliteCommit   = `commit`
 	sqliteRollback = `rollback`
 
-	sqliteLoadLog = `select l.size, w.plan from log_heads l join workspaces w on w.workspace = l.workspace
-		where l.workspace = $1 and l.mode = $2`
 	sqliteLoadUsage = `select hydrations from usage where workspace = $1 and mode = $2 and month = $3`
 	sqliteLoadToken = `select session, member, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason from tokens
 		where workspace = $1 and mode = $2 and id = $3`
@@ -206,7 +205,6 @@ const (
 	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8
 		where workspace = $1 and mode = $2 and id = $3`
 
-	sqliteLoadHodl = `select updated_at, deleted_at from hodls where workspace = $1 and mode = $2 and member = $3 and id = $4`
 	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13
 		where workspace = $1 and mode = $2 and member = $3 and id = $4`
 	sqliteRevoke        = `update tokens set revoked_at = $4, revoke_reason = $5 where workspace = $1 and mode = $2 and session = $3 and revoked_at = 0`
@@ -229,57 +227,100 @@ const (
 	sqliteAddEvent  = `insert into outbox (workspace, id, mode, type, session, jti, at) values ($1, $2, $3, $4, $5, $6, $7)`
 )
 
+// The rows a batch locks, by key. What a row is made of is what takeLog and the
+// like scan.
+var (
+	sqliteLogs = newSQLiteLoad(2, `select l.workspace, l.mode, l.size, w.plan from log_heads l join workspaces w on w.workspace = l.workspace
+		where l.workspace = ? and l.mode = ?`)
+	sqliteUsage  = newSQLiteLoad(3, `select workspace, mode, month, hydrations from usage where workspace = ? and mode = ? and month = ?`)
+	sqliteTokens = newSQLiteLoad(3, `select workspace, mode, id, session, member, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason
+		from tokens where workspace = ? and mode = ? and id = ?`)
+	sqliteSessions = newSQLiteLoad(3, `select workspace, mode, id, member, state, fingerprint, captured_at, created_at, updated_at
+		from sessions where workspace = ? and mode = ? and id = ?`)
+	sqliteHodls = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at
+		from hodls where workspace = ? and mode = ? and member = ? and id = ?`)
+)
+
 var sqliteTexts = []string{
-	sqliteBegin, sqliteCommit, sqliteRollback,
-	sqliteLoadLog, sqliteLoadUsage, sqliteLoadToken, sqliteLoadSession,
-	sqliteLoadHodl, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
+	sqliteBegin, sqliteCommit, sqliteRollback, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
 	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
 	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent,
 }
 
 // load fills r. The transaction is immediate, so every row read is locked.
 func (t *sqliteTx) load(r *rows) error {
+	var logs, usage, tokens, sessions, hodls []any
 	for k := range r.logs {
-		var l logRow
-		if ok, err := found(t.row(sqliteLoadLog, k.ws, k.mode).Scan(&l.size, &l.plan)); err != nil {
-			return wrap(err, "load log head")
-		} else if ok {
-			r.logs[k] = &l
-		}
+		logs = append(logs, string(k.ws), string(k.mode))
 	}
 	for k := range r.usage {
-		var u usageRow
-		if ok, err := found(t.row(sqliteLoadUsage, k.ws, k.mode, k.month).Scan(&u.hydrations)); err != nil {
-			return wrap(err, "load usage")
-		} else if ok {
-			r.usage[k] = &u
-		}
+		usage = append(usage, string(k.ws), string(k.mode), k.month)
 	}
 	for k := range r.tokens {
-		x, err := scanTokenRow(k, t.row(sqliteLoadToken, k.ws, k.mode, k.id))
-		if ok, err := found(err); err != nil {
-			return wrap(err, "load token")
-		} else if ok {
-			r.tokens[k] = x
-		}
+		tokens = append(tokens, string(k.ws), string(k.mode), string(k.id))
 	}
 	for k := range r.sessions {
-		x, err := scanSessionRow(t.row(sqliteLoadSession, k.ws, k.mode, k.id))
-		if ok, err := found(err); err != nil {
-			return wrap(err, "load session")
-		} else if ok {
-			r.sessions[k] = x
-		}
+		sessions = append(sessions, string(k.ws), string(k.mode), string(k.id))
 	}
 	for k := range r.hodls {
-		x, err := scanHodlRow(t.row(sqliteLoadHodl, k.ws, k.mode, k.member, k.id))
-		if ok, err := found(err); err != nil {
-			return wrap(err, "load hodl")
-		} else if ok {
-			r.hodls[k] = x
+		hodls = append(hodls, string(k.ws), string(k.mode), string(k.member), string(k.id))
+	}
+	for _, x := range []struct {
+		query sqliteLoad
+		keys  []any
+		take  func(scanner) error
+	}{
+		{sqliteLogs, logs, r.takeLog}, {sqliteUsage, usage, r.takeUsage}, {sqliteTokens, tokens, r.takeToken},
+		{sqliteSessions, sessions, r.takeSession}, {sqliteHodls, hodls, r.takeHodl},
+	} {
+		if err := t.loadAll(x.query, x.keys, x.take); err != nil {
+			return wrap(err, "load")
 		}
 	}
 	return nil
+}
+
+// A sqliteLoad is a query for one key, in three sizes: a statement costs more to
+// start than a look-up, so one asks for up to sixteen.
+type sqliteLoad struct {
+	width int // values in a key
+	texts [len(sqliteLoadSizes)]string
+}
+
+var sqliteLoadSizes = [...]int{16, 4, 1}
+
+func newSQLiteLoad(width int, text string) sqliteLoad {
+	l := sqliteLoad{width: width}
+	for i, n := range sqliteLoadSizes {
+		l.texts[i] = strings.TrimSuffix(strings.Repeat(text+" union all ", n), " union all ")
+	}
+	return l
+}
+
+// loadAll looks up every key and hands each row found to take.
+func (t *sqliteTx) loadAll(l sqliteLoad, keys []any, take func(scanner) error) error {
+	for i, n := range sqliteLoadSizes {
+		for most := n * l.width; len(keys) >= most; keys = keys[most:] {
+			if err := t.each(l.texts[i], keys[:most], take); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) each(text string, args []any, take func(scanner) error) error {
+	rows, err := t.stmts[text].QueryContext(t.ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 func found(err error) (bool, error) {
@@ -287,33 +328,6 @@ func found(err error) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// scanner is a *sql.Row, *sql.Rows or pgx.Row.
-type scanner interface{ Scan(...any) error }
-
-func scanTokenRow(k tokenKey, row scanner) (*tokenRow, error) {
-	x := &tokenRow{Token: hodl.Token{ID: k.id, Workspace: k.ws, Mode: k.mode}}
-	var issued, expires, revoked int64
-	err := row.Scan(&x.Session, &x.User, &x.MaxHydrations, &x.Hydrations, &issued, &expires, &revoked, &x.RevokeReason)
-	x.IssuedAt, x.ExpiresAt, x.RevokedAt = timeOf(issued), timeOf(expires), timeOf(revoked)
-	return x, err
-}
-
-func scanSessionRow(row scanner) (*sessionRow, error) {
-	x := &sessionRow{}
-	var captured, created, updated int64
-	err := row.Scan(&x.member, &x.state, &x.fingerprint, &captured, &created, &updated)
-	x.capturedAt, x.createdAt, x.updatedAt = timeOf(captured), timeOf(created), timeOf(updated)
-	return x, err
-}
-
-func scanHodlRow(row scanner) (*hodlRow, error) {
-	x := &hodlRow{}
-	var updated, deleted int64
-	err := row.Scan(&updated, &deleted)
-	x.UpdatedAt, x.deletedAt = timeOf(updated), timeOf(deleted)
-	return x, err
 }
 
 // save writes what was decided.

@@ -47,6 +47,8 @@ type Store struct {
 	log        *slog.Logger
 	used       sync.Map       // hodl.KeyID -> time.Time: when its last use was last written down
 	background sync.WaitGroup // work that outlives its request
+	closing    sync.Once
+	closed     error // what Close returns
 }
 
 // Open opens the database, brings its tables up to date and starts the writer.
@@ -79,11 +81,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the writes that were accepted and closes the database.
+// Close waits for the writes that were accepted and closes the database. To close
+// twice is no error.
 func (s *Store) Close() error {
-	s.background.Wait()
-	s.writer.close()
-	return errors.Join(s.engine.close(), s.reads.Close())
+	s.closing.Do(func() {
+		s.background.Wait()
+		s.writer.close()
+		s.closed = s.engine.close()
+	})
+	return s.closed
 }
 
 // Ping reports whether the database answers.

@@ -1,5 +1,7 @@
 -- Every table that holds a tenant's data has the workspace first in its key.
--- Times are Unix microseconds, UTC; 0 means never. One text for both engines.
+-- Times are Unix microseconds, UTC; 0 means never. One text for both engines, but
+-- for the mark behind some tables: there SQLite keeps rows in the order of their
+-- key, which spares the writer a second tree for each row.
 
 create table installation (
     id         bigint not null primary key, -- always 1: what is fixed at first start
@@ -27,7 +29,7 @@ create table data_keys (
     version    bigint not null,
     wrapped    bytea  not null,               -- under the master key
     created_at bigint not null,
-    primary key (workspace, version) );
+    primary key (workspace, version) ) /*sqlite: without rowid */;
 
 create table members (
     workspace  text   not null references workspaces (workspace),
@@ -82,7 +84,7 @@ create table sessions (
     captured_at bigint not null,
     created_at  bigint not null,
     updated_at  bigint not null,
-    primary key (workspace, mode, id) );
+    primary key (workspace, mode, id) ) /*sqlite: without rowid */;
 create index sessions_by_member on sessions (workspace, mode, member, captured_at, id);
 
 create table session_versions (
@@ -111,7 +113,7 @@ create table tokens (
     expires_at       bigint not null,
     revoked_at       bigint not null default 0,
     revoke_reason    text   not null default '',
-    primary key (workspace, mode, id) );
+    primary key (workspace, mode, id) ) /*sqlite: without rowid */;
 create index tokens_by_session on tokens (workspace, mode, session, id);
 create index tokens_by_member on tokens (workspace, mode, member, id);
 
@@ -120,7 +122,7 @@ create table usage (
     mode       text   not null,
     month      text   not null,               -- 2026-11, UTC
     hydrations bigint not null,
-    primary key (workspace, mode, month) );
+    primary key (workspace, mode, month) ) /*sqlite: without rowid */;
 
 -- The next place in each log. Whoever appends takes this row first, so that a
 -- (workspace, mode) has one writer at a time and its log no gap.
@@ -128,7 +130,7 @@ create table log_heads (
     workspace text   not null,
     mode      text   not null,
     size      bigint not null,
-    primary key (workspace, mode) );
+    primary key (workspace, mode) ) /*sqlite: without rowid */;
 
 create table access_records (
     workspace  text   not null,
@@ -143,10 +145,10 @@ create table access_records (
     at         bigint not null,
     body       text   not null,               -- the record, canonical JSON (RFC 8785)
     commitment bytea  not null,               -- SHA-256 of a label, the salt and the body
-    primary key (workspace, mode, seq) );
-create unique index access_records_by_id on access_records (workspace, mode, id);
-create index access_records_by_member on access_records (workspace, mode, member, seq);
-create index access_records_by_session on access_records (workspace, mode, session, seq);
+    primary key (workspace, mode, seq) ) /*sqlite: without rowid */;
+-- Ids sort by time, so one index finds a record and lists a person's records.
+create unique index access_records_by_id on access_records (workspace, mode, member, id);
+create index access_records_by_session on access_records (workspace, mode, session, id);
 
 -- The erasable half: without the salt a commitment tells nothing.
 create table access_details (
@@ -156,7 +158,7 @@ create table access_details (
     salt       bytea  not null,
     address    text   not null,
     user_agent text   not null,
-    primary key (workspace, mode, seq) );
+    primary key (workspace, mode, seq) ) /*sqlite: without rowid */;
 
 create table outbox (
     workspace text   not null,
@@ -166,4 +168,4 @@ create table outbox (
     session   text   not null,
     jti       text   not null,
     at        bigint not null,
-    primary key (workspace, id) );
+    primary key (workspace, id) ) /*sqlite: without rowid */;

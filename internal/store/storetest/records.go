@@ -90,7 +90,7 @@ func testRecords(t *testing.T, w *world) {
 		}
 		for _, r := range page {
 			seen = append(seen, r.Seq)
-			f.Before = &r.Seq
+			f.BeforeID = string(r.ID)
 		}
 	}
 	equal(t, "pages", seen, []int64{4, 3, 2, 1, 0})
@@ -114,7 +114,7 @@ func testRecordFilters(t *testing.T, w *world) {
 		"actor":   {func(f *store.RecordFilter) { f.Actor = "key_9" }, []hodl.RecordID{b.ID}},
 		"kind":    {func(f *store.RecordFilter) { f.Kind = hodl.KindMint }, []hodl.RecordID{a.ID}},
 		"since":   {func(f *store.RecordFilter) { f.Since = b.At }, []hodl.RecordID{b.ID}},
-		"until":   {func(f *store.RecordFilter) { f.Until = b.At.UnixMicro() }, []hodl.RecordID{a.ID}},
+		"until":   {func(f *store.RecordFilter) { f.Until = b.At }, []hodl.RecordID{a.ID}},
 		"nothing": {func(f *store.RecordFilter) { f.Kind, f.Session = hodl.KindMint, "ses_b" }, nil},
 	} {
 		f := store.RecordFilter{User: w.user, Page: store.Page{Limit: 9}}

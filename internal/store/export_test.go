@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"hodl"
+)
+
+// Hold keeps the writer busy until release is called, so that a test can fill one
+// batch. It returns once the writer is held.
+func (s *Store) Hold() (release func()) {
+	entered, free := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = s.writer.do(context.Background(), &write{alone: func(context.Context) error {
+			close(entered)
+			<-free
+			return nil
+		}})
+	}()
+	<-entered
+	return func() { close(free) }
+}
+
+// Panic submits a write whose decision panics.
+func (s *Store) Panic(ctx context.Context) error {
+	return s.writer.do(ctx, &write{need: func(*rows) {}, decide: func(*rows) error { panic("planted") }})
+}
+
+// PanicAlone submits a rare write that panics.
+func (s *Store) PanicAlone(ctx context.Context) error {
+	return s.writer.do(ctx, &write{alone: func(context.Context) error { panic("planted") }})
+}
+
+// AppendTwice submits a write that appends one record in two places, which no
+// engine can save: the id of a record is unique.
+func (s *Store) AppendTwice(ctx context.Context, rec *hodl.Record) error {
+	prepared, err := prepare(rec, hodl.RecordDetail{})
+	if err != nil {
+		return err
+	}
+	p := partition{rec.Workspace, rec.Mode}
+	return s.writer.do(ctx, &write{
+		need:   func(r *rows) { r.wantLog(p) },
+		decide: func(r *rows) error { r.append(p, prepared); r.append(p, prepared); return nil },
+	})
+}
+
+// Batches returns how many writes lay in each batch the engine was given since the
+// call. It replaces the engine, so it is called before the first write.
+func (s *Store) Batches() func() []int {
+	c := &counting{engine: s.writer.engine}
+	s.writer.engine = c
+	return func() []int { return slices.Clone(c.sizes) }
+}
+
+type counting struct {
+	engine
+	sizes []int // touched by the writer's goroutine alone
+}
+
+func (c *counting) commit(ctx context.Context, batch []*write) error {
+	c.sizes = append(c.sizes, len(batch))
+	return c.engine.commit(ctx, batch)
+}
