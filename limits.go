@@ -96,7 +96,7 @@ func (f *faults) within(path string, v *float64, low, high float64) {
 
 func (f *faults) oneOf(path, v string, allowed ...string) {
 	if !slices.Contains(allowed, v) {
-		f.add(path, "is %q; use one of %s", v, strings.Join(allowed, ", "))
+		f.add(path, "is %.80q; use one of %s", v, strings.Join(allowed, ", "))
 	}
 }
 
@@ -176,6 +176,9 @@ func (d *SessionDraft) Check() error {
 		f.required(fmt.Sprintf("notes[%d].body", i), n.Body, MaxNote)
 	}
 	f.count("hodl_ids", len(d.HodlIDs), MaxItems)
+	for i, id := range d.HodlIDs {
+		f.required(fmt.Sprintf("hodl_ids[%d]", i), string(id), MaxTag)
+	}
 	return f.err()
 }
 
@@ -233,6 +236,13 @@ func CheckNode(n *Node, thread []Node) error {
 func CheckNote(body string) error {
 	var f faults
 	f.required("body", body, MaxNote)
+	return f.err()
+}
+
+// CheckReason reports what is wrong with the reason of a revocation, or nil.
+func CheckReason(reason string) error {
+	var f faults
+	f.text("reason", reason, MaxTitle)
 	return f.err()
 }
 

@@ -134,15 +134,20 @@ const (
 // After returns the state op leads to from s and the event that announces it, ""
 // for none. The state before there is a session is "". docs/spec.md §3 is this
 // table.
+//
+// A transition already in effect leads nowhere and announces nothing.
 func (s State) After(op Operation) (State, EventType, error) {
+	if s != "" && s == reaches[op] {
+		return s, "", nil
+	}
 	switch {
-	case op == OpArchive && s != Archived:
+	case op == OpArchive:
 		return Archived, "", nil
 	case op == OpRestore && s == Archived:
 		return Held, SessionHeld, nil
 	case op == OpHold && s == Open:
 		return Held, SessionHeld, nil
-	case s == Archived, op == OpArchive, op == OpRestore, op == OpHold:
+	case s == Archived, op == OpRestore, op == OpHold:
 		return s, "", Errorf(InvalidTransition, "a session that is %s cannot be changed by %s", s, op).WithHint("%s", transitionHint(s, op))
 	case op == OpCapture:
 		return Held, SessionHeld, nil
@@ -157,6 +162,9 @@ func (s State) After(op Operation) (State, EventType, error) {
 	}
 	return s, "", nil
 }
+
+// reaches is the state a person's operation leads to, wherever it is allowed.
+var reaches = map[Operation]State{OpHold: Held, OpResume: Resumed, OpArchive: Archived, OpRestore: Held}
 
 func transitionHint(s State, op Operation) string {
 	switch {

@@ -37,12 +37,12 @@ var NodeKinds = []NodeKind{Observation, PartialConclusion, DecisionStance, Block
 // nodes that are not there, cycles in depends_on) and names each thing dropped.
 // It is for the lenient calls, whose clients cannot react to a refusal.
 func MendThread(thread []Node) ([]Node, []string) {
-	var dropped []string
+	var dropped losses
 	known := map[string]bool{}
 	out := make([]Node, 0, len(thread))
 	for i, n := range thread {
 		if known[n.ID] {
-			dropped = append(dropped, fmt.Sprintf("reasoning_thread[%d]: a node %q is already there; dropped", i, n.ID))
+			dropped.add("reasoning_thread[%d]: a node %.80q is already there; dropped", i, n.ID)
 			continue
 		}
 		known[n.ID] = true
@@ -55,19 +55,29 @@ func MendThread(thread []Node) ([]Node, []string) {
 	for _, e := range cycleEdges(out) {
 		n := &out[e.node]
 		n.DependsOn = slices.DeleteFunc(slices.Clone(n.DependsOn), func(id string) bool { return id == e.dependency })
-		dropped = append(dropped, fmt.Sprintf("reasoning_thread[%d].depends_on: %q closes a cycle; dropped", e.node, e.dependency))
+		dropped.add("reasoning_thread[%d].depends_on: %.80q closes a cycle; dropped", e.node, e.dependency)
 	}
 	return out, dropped
 }
 
-func keepKnown(known map[string]bool, ids []string, path string, dropped *[]string) []string {
+// losses names what was dropped of a thread.
+type losses []string
+
+func (l *losses) add(format string, args ...any) {
+	const enough = 50 // a reader learns nothing from the fifty-first
+	if len(*l) < enough {
+		*l = append(*l, fmt.Sprintf(format, args...))
+	}
+}
+
+func keepKnown(known map[string]bool, ids []string, path string, dropped *losses) []string {
 	kept := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if known[id] {
 			kept = append(kept, id)
 			continue
 		}
-		*dropped = append(*dropped, fmt.Sprintf("%s: no node %q in this thread; dropped", path, id))
+		dropped.add("%s: no node %.80q in this thread; dropped", path, id)
 	}
 	if len(kept) == 0 {
 		return nil
@@ -80,7 +90,7 @@ func checkGraph(thread []Node, faults *faults) {
 	known := make(map[string]bool, len(thread))
 	for i, n := range thread {
 		if known[n.ID] {
-			faults.add(fmt.Sprintf("reasoning_thread[%d].id", i), "repeats %q; ids are unique within a thread", n.ID)
+			faults.add(fmt.Sprintf("reasoning_thread[%d].id", i), "repeats %.80q; ids are unique within a thread", n.ID)
 		}
 		known[n.ID] = true
 	}
@@ -93,7 +103,7 @@ func checkGraph(thread []Node, faults *faults) {
 			for j, id := range refs.ids {
 				if !known[id] {
 					dangling = true
-					faults.add(fmt.Sprintf("reasoning_thread[%d].%s[%d]", i, refs.field, j), "names %q, which is no node of this thread", id)
+					faults.add(fmt.Sprintf("reasoning_thread[%d].%s[%d]", i, refs.field, j), "names %.80q, which is no node of this thread", id)
 				}
 			}
 		}
@@ -102,7 +112,7 @@ func checkGraph(thread []Node, faults *faults) {
 		return
 	}
 	for _, e := range cycleEdges(thread) {
-		faults.add(fmt.Sprintf("reasoning_thread[%d].depends_on", e.node), "closes a cycle through %q; a node cannot depend on itself", e.dependency)
+		faults.add(fmt.Sprintf("reasoning_thread[%d].depends_on", e.node), "closes a cycle through %.80q; a node cannot depend on itself", e.dependency)
 	}
 }
 

@@ -55,24 +55,33 @@ type Caller struct {
 	Detail hodl.RecordDetail
 }
 
-// Move makes a transition of a session. A person's resume leaves an access record.
+// Move makes a transition of a session. Those that concern agents leave an access
+// record: a person's resume, and the archiving that ends tokens.
 func (s *Service) Move(ctx context.Context, c Caller, id hodl.SessionID, op hodl.Operation) error {
-	return s.store.MoveSession(ctx, s.transition(c, id, op))
+	t := s.transition(c, id, op)
+	switch op {
+	case hodl.OpResume:
+		t.Record = s.record(c, &t, hodl.KindResume, "")
+	case hodl.OpArchive:
+		t.Record = s.record(c, &t, hodl.KindRevoke, "session archived")
+	}
+	return s.store.MoveSession(ctx, t)
 }
 
 // Delete erases a session's content and ends its tokens; its access records stay.
 func (s *Service) Delete(ctx context.Context, c Caller, id hodl.SessionID) error {
-	return s.store.DeleteSession(ctx, s.transition(c, id, "delete"))
+	t := s.transition(c, id, "delete")
+	t.Record = s.record(c, &t, hodl.KindRevoke, "session deleted")
+	return s.store.DeleteSession(ctx, t)
 }
 
 func (s *Service) transition(c Caller, id hodl.SessionID, op hodl.Operation) store.Transition {
-	now := s.store.Now()
-	t := store.Transition{Workspace: c.Workspace, Mode: c.Mode, User: c.User, ID: id, Op: op, At: now, Detail: c.Detail}
-	if op == hodl.OpResume {
-		t.Record = &hodl.Record{
-			ID: hodl.RecordID(s.store.NewID("acr")), Kind: hodl.KindResume, At: now, Actor: string(c.Key),
-			Workspace: c.Workspace, Mode: c.Mode, User: c.User, Session: id,
-		}
+	return store.Transition{Workspace: c.Workspace, Mode: c.Mode, User: c.User, ID: id, Op: op, At: s.store.Now(), Detail: c.Detail}
+}
+
+func (s *Service) record(c Caller, t *store.Transition, kind hodl.RecordKind, reason string) *hodl.Record {
+	return &hodl.Record{
+		ID: hodl.RecordID(s.store.NewID("acr")), Kind: kind, At: t.At, Actor: string(c.Key), Reason: reason,
+		Workspace: c.Workspace, Mode: c.Mode, User: c.User, Session: t.ID,
 	}
-	return t
 }

@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -55,6 +56,8 @@ type Options struct {
 	Ready   func(context.Context) error // nil when the server may take traffic
 	Release string                      // the version of the program
 	Log     *slog.Logger
+
+	BodyTimeout time.Duration // how long a request's body may take to arrive; 30 s when 0
 }
 
 type server struct {
@@ -67,10 +70,12 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	s := &server{Options: o, metrics: newMetrics(o.Store)}
 	mux := http.NewServeMux()
 	api := newHuma(mux)
-	s.routes(api)
+	s.routes(router{api, o.BodyTimeout})
+	share(api.OpenAPI())
 	s.plainRoutes(mux, api)
 	return s.around(mux)
 }
@@ -79,7 +84,8 @@ func New(o Options) http.Handler {
 func Document() ([]byte, error) {
 	s := &server{metrics: newMetrics(nil)}
 	api := newHuma(http.NewServeMux())
-	s.routes(api)
+	s.routes(router{API: api})
+	share(api.OpenAPI())
 	return document(api)
 }
 
@@ -101,7 +107,7 @@ func newHuma(mux *http.ServeMux) huma.API {
 }
 
 // routes is every route of the API, on one screen.
-func (s *server) routes(api huma.API) {
+func (s *server) routes(api router) {
 	api.UseMiddleware(s.authenticate(api))
 
 	register(api, op{"captureHodl", "POST", "/v1/hodls", "hodls:write", "Capture a hodl", created, []int{409, 413, 422}}, s.hodlCapture)

@@ -2,6 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
 
 	"hodl"
 	"hodl/internal/capture"
@@ -29,7 +33,20 @@ func (d *anyDraft) hodl() hodl.HodlDraft {
 type anyReply struct {
 	Location string `header:"Location" doc:"Path of what was captured"`
 	ETag     string `header:"ETag" doc:"The fingerprint of a session"`
-	Body     any
+	Body     either
+}
+
+// either is the body of a session that was captured, or of a hodl.
+type either struct{ value any }
+
+// MarshalJSON writes the one it is.
+func (e either) MarshalJSON() ([]byte, error) { return json.Marshal(e.value) }
+
+// Schema is asked by huma for the OpenAPI document.
+func (either) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[capturedBody](), true, ""), r.Schema(reflect.TypeFor[hodlBody](), true, ""),
+	}}
 }
 
 func (s *server) captureAny(ctx context.Context, in *struct {
@@ -46,12 +63,12 @@ func (s *server) captureAny(ctx context.Context, in *struct {
 		if err != nil {
 			return nil, err
 		}
-		return &anyReply{Location: out.Location, Body: out.Body}, nil
+		return &anyReply{Location: out.Location, Body: either{out.Body}}, nil
 	}
 	c := capture.SessionCapture{Draft: d.SessionDraft, Mend: true, IfMatch: ifMatch(in.IfMatch)}
 	out, err := s.capture(ctx, c, in.Body.Unknown)
 	if err != nil {
 		return nil, err
 	}
-	return &anyReply{out.Location, out.ETag, out.Body}, nil
+	return &anyReply{out.Location, out.ETag, either{out.Body}}, nil
 }

@@ -44,10 +44,8 @@ func docs(spec *huma.OpenAPI) http.Handler {
 func describe(spec *huma.OpenAPI) []docsOperation {
 	var out []docsOperation
 	for path, item := range spec.Paths {
-		for method, o := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete} {
-			if o != nil {
-				out = append(out, describeOperation(spec, method, path, o))
-			}
+		for method, o := range operationsOf(item) {
+			out = append(out, describeOperation(spec, method, path, o))
 		}
 	}
 	slices.SortFunc(out, func(a, b docsOperation) int {

@@ -105,6 +105,9 @@ func newError(status int, message string, errs ...error) huma.StatusError {
 			return toWire(err)
 		}
 	}
+	if message == unreadable {
+		return toWire(hodl.Errorf(hodl.BadRequest, "the body broke off").WithHint("send all of it: as much as Content-Length says, or whole chunks"))
+	}
 	code, known := codes[status]
 	if !known {
 		return toWire(errors.Join(append(errs, errors.New(message))...))
@@ -123,6 +126,10 @@ func newError(status int, message string, errs ...error) huma.StatusError {
 	return wire
 }
 
+// unreadable is what huma says, with status 500, of a body that breaks off; the
+// fault is the client's.
+const unreadable = "cannot read request body"
+
 var hints = map[hodl.Code]string{
 	hodl.MalformedJSON:    "send one JSON value in UTF-8, without repeated names",
 	hodl.BadRequest:       "send the request as /docs describes it",
@@ -132,22 +139,20 @@ var hints = map[hodl.Code]string{
 	hodl.NotAcceptable:    "ask for application/json",
 }
 
-// fieldsError collects what huma found wrong, field by field. A body that is no
-// JSON at all is malformed, not invalid.
+// fieldsError collects what huma found wrong, field by field.
 func fieldsError(code hodl.Code, message string, errs []error) *hodl.Error {
+	const enough = 50 // as many as the core's own checks tell
 	var fields []hodl.FieldError
 	for _, err := range errs {
 		d, ok := errors.AsType[*huma.ErrorDetail](err)
-		switch {
-		case ok && d.Location == "body" && d.Value != nil && isSyntax(d.Message):
-			return hodl.Errorf(hodl.MalformedJSON, "the body is not JSON: %s", d.Message)
-		case ok:
-			path := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(d.Location, "body."), "query."), "path.")
-			fields = append(fields, hodl.FieldError{Path: path, Message: d.Message})
-		case code == hodl.BadRequest:
-			return hodl.Errorf(hodl.MalformedJSON, "the body is not JSON: %s", err)
-		default:
-			return hodl.Errorf(hodl.ValidationFailed, "%s", err)
+		if !ok {
+			return hodl.Errorf(code, "%s", message)
+		}
+		if e, decoding := unflatten(d.Message); decoding {
+			return e
+		}
+		if len(fields) < enough {
+			fields = append(fields, hodl.FieldError{Path: clip(fieldOf(d.Location), longestPath), Message: d.Message})
 		}
 	}
 	if len(fields) == 0 {
@@ -156,7 +161,15 @@ func fieldsError(code hodl.Code, message string, errs []error) *hodl.Error {
 	return hodl.InvalidFields(fields...)
 }
 
-func isSyntax(message string) bool { return strings.HasPrefix(message, "jsontext:") }
+// fieldOf is where a field is, without the part of the request it is in.
+func fieldOf(location string) string {
+	for _, part := range []string{"body.", "query.", "path.", "header."} {
+		if rest, found := strings.CutPrefix(location, part); found {
+			return rest
+		}
+	}
+	return location
+}
 
 // writeError writes the envelope outside huma.
 func writeError(w http.ResponseWriter, err error) {

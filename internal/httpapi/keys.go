@@ -58,6 +58,12 @@ func (s *server) keyCreate(ctx context.Context, in *struct {
 	return out, nil
 }
 
+// manages reports whether a caller may see and end a key: one of their own, and a
+// live one only with a live key.
+func manages(p *hodl.Principal, k *hodl.APIKey) bool {
+	return k.User == p.User && (p.Mode == hodl.Live || k.Mode == hodl.Sandbox)
+}
+
 type keyListReply struct {
 	Body struct {
 		Keys []keyBody `json:"api_keys" doc:"A page of keys"`
@@ -74,7 +80,9 @@ func (s *server) keyList(ctx context.Context, in *Paging) (*keyListReply, error)
 	list, err := s.Store.Keys(ctx, p.Workspace, p.User, page)
 	out := &keyListReply{}
 	for _, k := range list {
-		out.Body.Keys = append(out.Body.Keys, keyOf(k))
+		if manages(p, k) {
+			out.Body.Keys = append(out.Body.Keys, keyOf(k))
+		}
 	}
 	out.Body.Next = more(list, page.Limit, func(k *hodl.APIKey) string { return encodeCursor(string(k.ID)) })
 	return out, err
@@ -86,8 +94,8 @@ func (s *server) keyRevoke(ctx context.Context, in *struct {
 ) (*keyReply, error) {
 	p := principal(ctx)
 	k, err := s.Store.Key(ctx, p.Workspace, in.ID)
-	if err == nil && k.User != p.User {
-		err = hodl.Errorf(hodl.NotFound, "no key %s", in.ID).WithHint("list yours to see what there is")
+	if err == nil && !manages(p, k) {
+		err = hodl.Errorf(hodl.NotFound, "no key %s", in.ID).WithHint("check the id; list yours to see what there is")
 	}
 	if err != nil {
 		return nil, err

@@ -5,10 +5,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"path"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"hodl"
 	"hodl/internal/resume"
@@ -47,17 +50,45 @@ func (s *server) around(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info := &request{id: s.requestID(), address: addressOf(r), agent: clip(r.UserAgent(), 256)}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey, info))
-		if rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1"); ok && (rest == "" || rest[0] == '/') {
-			r.URL.Path, r.URL.RawPath = "/v1"+rest, "" // the published clients' paths; no redirect
-		}
+		withoutAPI(r.URL)
 		out := &recorder{ResponseWriter: w, status: http.StatusOK}
 		out.Header().Set("X-Request-Id", info.id)
 		out.Header().Set("X-Content-Type-Options", "nosniff")
 		out.Header().Set("Cache-Control", "no-store")
 		start := time.Now()
 		s.serve(mux, out, r, info)
-		s.account(mux, r, out, info, time.Since(start))
+		s.account(r, out, info, time.Since(start))
 	})
+}
+
+// withoutAPI turns the published clients' paths into ours, in place: a redirect
+// would not be followed.
+func withoutAPI(u *url.URL) {
+	const prefix = "/api"
+	rest, found := strings.CutPrefix(u.EscapedPath(), prefix+"/v1")
+	if !found || rest != "" && rest[0] != '/' {
+		return
+	}
+	u.Path = u.Path[len(prefix):]
+	if u.RawPath != "" {
+		u.RawPath = u.RawPath[len(prefix):]
+	}
+}
+
+// checkURL refuses what the mux would answer with a redirect, and text that a
+// database would choke on.
+func checkURL(u *url.URL) error {
+	escaped := u.EscapedPath()
+	if clean := path.Clean(escaped); clean != escaped && clean+"/" != escaped {
+		return hodl.Errorf(hodl.NotFound, "no such path").WithHint("send the path without // . and ..")
+	}
+	query, err := url.QueryUnescape(u.RawQuery)
+	for _, text := range []string{u.Path, query} {
+		if err != nil || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return hodl.Errorf(hodl.BadRequest, "the path or the query is not text").WithHint("send UTF-8, percent-encoded and without NUL")
+		}
+	}
+	return nil
 }
 
 func (s *server) requestID() string {
@@ -80,6 +111,11 @@ func (s *server) serve(mux *http.ServeMux, w *recorder, r *http.Request, info *r
 			writeError(w, hodl.Errorf(hodl.Internal, "panic"))
 		}
 	}()
+	if err := checkURL(r.URL); err != nil {
+		fault(r.Context(), err)
+		writeError(w, err)
+		return
+	}
 	if _, pattern := mux.Handler(r); pattern == "" {
 		s.unrouted(mux, w, r)
 		return
@@ -135,12 +171,11 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // account writes the request line and counts. Neither holds content, a query or a
 // credential: the route's pattern stands in for the path.
-func (s *server) account(mux *http.ServeMux, r *http.Request, w *recorder, info *request, took time.Duration) {
-	_, pattern := mux.Handler(r)
-	s.metrics.observe(pattern, w.status, took)
+func (s *server) account(r *http.Request, w *recorder, info *request, took time.Duration) {
+	s.metrics.observe(r.Pattern, w.status, took)
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("id", info.id), slog.String("method", r.Method), slog.String("route", routeOf(pattern)), slog.Int("status", w.status),
+		slog.String("id", info.id), slog.String("method", r.Method), slog.String("route", routeOf(r.Pattern)), slog.Int("status", w.status),
 		slog.Int("bytes", w.bytes), slog.Duration("took", took), slog.String("address", info.address),
 	}
 	if info.err != nil {

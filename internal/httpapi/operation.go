@@ -2,13 +2,16 @@ package httpapi
 
 import (
 	"context"
+	"mime"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"hodl"
 )
@@ -46,19 +49,34 @@ func (o op) operation() huma.Operation {
 		Tags:         []string{strings.Split(o.path, "/")[2]},
 		Security:     []map[string][]string{{security: {}}},
 		Errors:       append([]int{400, 401, 403, 415, 429, 503}, o.refusals...),
-		MaxBodyBytes: hodl.MaxRequest + 1, BodyReadTimeout: 30 * time.Second,
-		Metadata: map[string]any{"needs": o.needs},
+		MaxBodyBytes: hodl.MaxRequest + 1,
+		Metadata:     map[string]any{"needs": o.needs},
 	}
 }
 
+// A router is what routes are added to.
+type router struct {
+	huma.API
+	bodyTimeout time.Duration // how long a body may take to arrive
+}
+
+// A describer is an answer whose body is bytes, which tells what they are.
+type describer interface {
+	describe(huma.Registry) map[string]*huma.MediaType
+}
+
 // register adds a route whose handler returns errors of the core.
-func register[I, O any](api huma.API, o op, handle func(context.Context, *I) (*O, error)) {
+func register[I, O any](api router, o op, handle func(context.Context, *I) (*O, error)) {
 	operation := o.operation()
+	operation.BodyReadTimeout = api.bodyTimeout
+	if answer, special := any(new(O)).(describer); special {
+		operation.Responses = map[string]*huma.Response{strconv.Itoa(o.status): {Content: answer.describe(api.OpenAPI().Components.Schemas)}}
+	}
 	if body, has := reflect.TypeFor[I]().FieldByName("Body"); has {
 		// A lenient body checks itself; huma's check would refuse what it drops.
 		_, operation.SkipValidateBody = reflect.New(body.Type).Interface().(interface{ isLenient() })
 	}
-	huma.Register(api, operation, func(ctx context.Context, in *I) (*O, error) {
+	huma.Register(api.API, operation, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
 			fault(ctx, err)
@@ -90,6 +108,9 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 		} else if err == nil {
 			ctx, err = s.authenticateKey(ctx, credential, needs)
 		}
+		if err == nil {
+			err = checkType(ctx)
+		}
 		if err != nil {
 			fault(ctx.Context(), err)
 			e := toWire(err)
@@ -103,11 +124,27 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 	}
 }
 
-func (s *server) authenticateKey(ctx huma.Context, key, needs string) (huma.Context, error) {
-	if strings.Count(key, ".") == 2 {
-		return ctx, hodl.Errorf(hodl.InvalidKey, "this route takes an API key").WithHint("a resume token opens only its session: /v1/sessions/{id}/hydrate, /notes, /reasoning_nodes, /next_step")
+// checkType refuses a body that does not say it is JSON. One that says nothing is
+// taken for JSON.
+func checkType(ctx huma.Context) error {
+	header := ctx.Header("Content-Type")
+	r, _ := humago.Unwrap(ctx)
+	if header == "" || ctx.Operation().RequestBody == nil || r.ContentLength == 0 {
+		return nil
 	}
+	kind, params, err := mime.ParseMediaType(header)
+	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return hodl.Errorf(hodl.UnsupportedMedia, "a body of the type %.80q cannot be read here", header).WithHint("%s", hints[hodl.UnsupportedMedia])
+	}
+	r.Header.Set("Content-Type", kind) // huma does not know it in capitals
+	return nil
+}
+
+func (s *server) authenticateKey(ctx huma.Context, key, needs string) (huma.Context, error) {
 	p, err := s.Keys.Authenticate(ctx.Context(), key)
+	if hodl.CodeOf(err) == hodl.InvalidKey && strings.Count(key, ".") == 2 {
+		err = hodl.Errorf(hodl.InvalidKey, "this route takes an API key").WithHint("a resume token opens only its session: /v1/sessions/{id}/hydrate, /notes, /reasoning_nodes, /next_step")
+	}
 	if err != nil {
 		return ctx, err
 	}

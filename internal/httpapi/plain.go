@@ -8,7 +8,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"hodl"
 )
@@ -54,18 +53,4 @@ func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.MarshalWrite(w, v, json.Deterministic(true)) // the client may be gone
-}
-
-// document encodes the OpenAPI document with stable order and indentation.
-func document(api huma.API) ([]byte, error) {
-	raw, err := api.OpenAPI().MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	v := jsontext.Value(raw)
-	if err := v.Canonicalize(); err != nil {
-		return nil, err
-	}
-	err = v.Indent(jsontext.WithIndent("  "))
-	return append(v, '\n'), err
 }

@@ -1,8 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
-	"strconv"
+	"slices"
 
 	"hodl"
 	"hodl/internal/store"
@@ -31,24 +32,14 @@ func (q *RecordQuery) filter(user hodl.UserID) (store.RecordFilter, error) {
 	if f.Since, err = q.since(); err != nil {
 		return f, err
 	}
-	if until, err := parseTime("until", q.Until); err != nil {
+	if f.Until, err = parseTime("until", q.Until); err != nil || q.Cursor == "" {
 		return f, err
-	} else if !until.IsZero() {
-		f.Until = until.UnixMicro()
-	}
-	if q.Cursor == "" {
-		return f, nil
 	}
 	parts, err := decodeCursor(q.Cursor, 1)
-	if err != nil {
-		return f, err
+	if err == nil {
+		f.BeforeID = parts[0]
 	}
-	seq, err := strconv.ParseInt(parts[0], 10, 64)
-	if err != nil {
-		return f, hodl.Invalid("cursor", "is not a next_cursor of this list")
-	}
-	f.Before = &seq
-	return f, nil
+	return f, err
 }
 
 func (s *server) recordList(ctx context.Context, in *RecordQuery) (*recordListReply, error) {
@@ -60,7 +51,9 @@ func (s *server) recordList(ctx context.Context, in *RecordQuery) (*recordListRe
 	list, err := s.Store.Records(ctx, p.Workspace, p.Mode, f)
 	out := &recordListReply{}
 	out.Body.Records = list
-	out.Body.Next = more(list, f.Limit, func(r *hodl.Record) string { return encodeCursor(strconv.FormatInt(r.Seq, 10)) })
+	out.Body.Next = more(list, f.Limit, func(*hodl.Record) string {
+		return encodeCursor(string(slices.MinFunc(list, func(a, b *hodl.Record) int { return cmp.Compare(a.ID, b.ID) }).ID))
+	})
 	return out, err
 }
 

@@ -41,6 +41,7 @@ func (in *HydrateInput) format() (render.Format, error) {
 
 type hydrateReply struct {
 	ContentType string `header:"Content-Type"`
+	Length      int    `header:"Content-Length"`
 	ETag        string `header:"ETag" doc:"The fingerprint of the version"`
 	Hydration   string `header:"Hodl-Hydration" doc:"Id of the access record"`
 	Body        []byte
@@ -55,7 +56,8 @@ func (s *server) hydrate(ctx context.Context, in *HydrateInput) (*hydrateReply, 
 	if err != nil {
 		return nil, err
 	}
-	return &hydrateReply{h.Rendering.ContentType, etag(h.Fingerprint), string(h.ID), h.Body()}, nil
+	body := h.Body()
+	return &hydrateReply{h.Rendering.ContentType, len(body), etag(h.Fingerprint), string(h.ID), body}, nil
 }
 
 type noteReply struct {

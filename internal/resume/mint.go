@@ -94,8 +94,8 @@ func valueOr(p *int, otherwise int) int {
 // Revoke ends a token of the caller's own at once, on every server. Revoking it
 // again changes nothing and returns the first reason.
 func (s *Service) Revoke(ctx context.Context, c Caller, id hodl.TokenID, reason string) (string, error) {
-	if len(reason) > hodl.MaxTitle {
-		return "", hodl.Invalid("reason", "is longer than 1,024 bytes")
+	if err := hodl.CheckReason(reason); err != nil {
+		return "", err
 	}
 	t, err := s.store.Token(ctx, c.Workspace, c.Mode, c.User, id)
 	if err != nil {

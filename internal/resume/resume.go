@@ -230,7 +230,7 @@ func (s *Service) Hydrate(ctx context.Context, c Call, f render.Format) (*Hydrat
 	if err != nil {
 		return nil, s.refuse(ctx, u, err)
 	}
-	at, known := s.cache.standing(u.rows)
+	at, known := s.warm(u, f)
 	for range attempts {
 		if !known {
 			if at, err = s.look(ctx, u); err != nil {
@@ -246,6 +246,18 @@ func (s *Service) Hydrate(ctx context.Context, c Call, f render.Format) (*Hydrat
 		s.cache.stands(u.rows, at)
 	}
 	return nil, hodl.Errorf(hodl.Unavailable, "the session changes faster than it can be read").WithHint("try again")
+}
+
+// warm returns where the session stood last, if the rendering of that version is
+// kept: then nothing has to be read before the commit makes its checks.
+func (s *Service) warm(u *use, f render.Format) (store.SessionState, bool) {
+	at, known := s.cache.standing(u.rows)
+	policy, there := redact.Lookup(u.claims.RedactionPolicy)
+	if !known || !there {
+		return at, false
+	}
+	_, kept := s.cache.rendering(keyOf(u, at, policy.Use(), f))
+	return at, kept
 }
 
 // look makes every check on rows as they stand, so that nothing of the session is

@@ -63,6 +63,21 @@ func lost(err error) error {
 	return err
 }
 
+// dropped reports whether a connection that had been open was found dead. A
+// connection that could not be made, or that fell silent, is none of those.
+func dropped(err error) bool {
+	if _, unreachable := errors.AsType[*pgconn.ConnectError](err); unreachable {
+		return false
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "57P01" // it said so before it went
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return false
+	}
+	return broken(err)
+}
+
 func broken(err error) bool {
 	if _, ok := errors.AsType[*hodl.Error](err); ok {
 		return false

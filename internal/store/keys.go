@@ -44,8 +44,8 @@ func (s *Store) Keys(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID,
 	var out []*hodl.APIKey
 	err := s.view(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.APIKey, error) { return scanKey(ws, row) },
-			`select `+keyColumns+` from api_keys where workspace = $1 and ($2 = '' or member = $2) and id < $3 order by id desc limit $4`,
-			ws, user, before, p.Limit)
+			`select `+keyColumns+` from api_keys where workspace = $1 and ($2 = '' or member = $2) and id < $3 and created_at >= $4 order by id desc limit $5`,
+			ws, user, before, micros(p.Since), p.Limit)
 		return err
 	})
 	return out, err
@@ -81,12 +81,14 @@ func (s *Store) Principal(ctx context.Context, digest [32]byte) (*hodl.Principal
 	p := &hodl.Principal{}
 	var scopes string
 	var used, revoked int64
-	err := s.reads.QueryRowContext(ctx, query, digest[:]).Scan(&p.Workspace, &p.Key, &p.User, &p.Mode, &scopes, &used, &revoked, &p.Role, &p.Plan)
+	err := s.engine.outside(ctx, func(q querier) error {
+		return q.QueryRowContext(ctx, query, digest[:]).Scan(&p.Workspace, &p.Key, &p.User, &p.Mode, &scopes, &used, &revoked, &p.Role, &p.Plan)
+	})
 	if err == nil && revoked != 0 {
 		err = sql.ErrNoRows
 	}
 	if err != nil {
-		return nil, missing(lost(err), "key", "of this digest")
+		return nil, missing(err, "key", "of this digest")
 	}
 	p.Scopes = strings.Fields(scopes)
 	s.touchKey(p, timeOf(used))

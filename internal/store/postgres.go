@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -27,6 +28,14 @@ const (
 	commitTimeout = 15 * time.Second
 )
 
+// planByKey makes the writer's statements look rows up by their key, always. Left to
+// itself the planner scans a table that is small when the statement is prepared,
+// and goes on to scan it, growing, until the next analyze.
+var planByKey = map[string]string{
+	"plan_cache_mode": "force_generic_plan",
+	"enable_seqscan":  "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+}
+
 func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 	config, err := pgxpool.ParseConfig(o.Database)
 	if err != nil {
@@ -46,6 +55,7 @@ func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 	}
 	single := config.Copy()
 	single.MaxConns, single.MinConns, single.MinIdleConns = 1, 0, 0
+	maps.Copy(single.ConnConfig.RuntimeParams, planByKey)
 	writes, err := pgxpool.NewWithConfig(ctx, single)
 	if err != nil {
 		reads.Close()

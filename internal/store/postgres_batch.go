@@ -24,27 +24,47 @@ func (e *postgres) close() error {
 // view reads in a transaction that sees one workspace. The setting ends with the
 // transaction, so a pooled connection carries nothing over to the next.
 func (e *postgres) view(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error {
-	return e.scoped(ctx, &sql.TxOptions{ReadOnly: true}, ws, func(tx *sql.Tx) error { return read(tx) })
+	return e.reread(ctx, func() error {
+		return e.scoped(ctx, &sql.TxOptions{ReadOnly: true}, ws, func(tx *sql.Tx) error { return read(tx) })
+	})
+}
+
+func (e *postgres) outside(ctx context.Context, read func(querier) error) error {
+	return e.reread(ctx, func() error { return read(e.db) })
+}
+
+// reread reads again when the connection turns out to be dead: a PostgreSQL that
+// has restarted leaves as many of those in the pool as it holds. One that cannot
+// be reached is not asked again.
+func (e *postgres) reread(ctx context.Context, read func() error) error {
+	err := read()
+	for range e.reads.Stat().MaxConns() {
+		if !dropped(err) || ctx.Err() != nil {
+			break
+		}
+		err = read()
+	}
+	return lost(err)
 }
 
 // change needs no turn: PostgreSQL's own locks order it among the writers.
 func (e *postgres) change(ctx context.Context, _ *writer, ws hodl.WorkspaceID, run func(*sql.Tx) error) error {
-	return e.scoped(ctx, nil, ws, run)
+	return lost(e.scoped(ctx, nil, ws, run))
 }
 
 func (e *postgres) scoped(ctx context.Context, o *sql.TxOptions, ws hodl.WorkspaceID, run func(*sql.Tx) error) error {
 	tx, err := e.db.BeginTx(ctx, o)
 	if err != nil {
-		return lost(err)
+		return err
 	}
 	defer tx.Rollback() // after a commit it does nothing
 	if _, err := tx.ExecContext(ctx, setScope, string(ws)); err != nil {
-		return lost(err)
+		return err
 	}
 	if err := run(tx); err != nil {
-		return lost(err)
+		return err
 	}
-	return lost(tx.Commit())
+	return tx.Commit()
 }
 
 const setScope = `select set_config('hodl.workspaces', $1, true)`

@@ -198,12 +198,13 @@ type Transition struct {
 	Detail    hodl.RecordDetail
 }
 
-// MoveSession makes a transition. Archiving ends the session's tokens for good.
+// MoveSession makes a transition. Archiving ends the session's tokens for good. One
+// already in effect changes nothing and leaves no record.
 func (s *Store) MoveSession(ctx context.Context, t Transition) error {
-	return s.onSession(ctx, t, func(r *rows, k sessionKey, row *sessionRow) error {
+	return s.onSession(ctx, t, func(r *rows, k sessionKey, row *sessionRow) (bool, error) {
 		next, event, err := row.state.After(t.Op)
-		if err != nil {
-			return err
+		if err != nil || next == row.state {
+			return false, err
 		}
 		row.state, row.updatedAt, row.dirty = next, t.At, true
 		if t.Op == hodl.OpArchive {
@@ -212,21 +213,22 @@ func (s *Store) MoveSession(ctx context.Context, t Transition) error {
 		if event != "" {
 			r.announce(hodl.Event{ID: hodl.EventID(s.ids.New("evt", t.At)), Type: event, Workspace: t.Workspace, Mode: t.Mode, Session: t.ID, At: t.At})
 		}
-		return nil
+		return true, nil
 	})
 }
 
 // DeleteSession erases the content of a session, ends its tokens and detaches its
 // hodls. Its access records stay.
 func (s *Store) DeleteSession(ctx context.Context, t Transition) error {
-	return s.onSession(ctx, t, func(r *rows, k sessionKey, _ *sessionRow) error {
+	return s.onSession(ctx, t, func(r *rows, k sessionKey, _ *sessionRow) (bool, error) {
 		r.revoke(k, t.At, "session deleted")
 		r.erase(k)
-		return nil
+		return true, nil
 	})
 }
 
-func (s *Store) onSession(ctx context.Context, t Transition, act func(*rows, sessionKey, *sessionRow) error) error {
+// onSession lets act change a session of t.User, and appends the record if it did.
+func (s *Store) onSession(ctx context.Context, t Transition, act func(*rows, sessionKey, *sessionRow) (bool, error)) error {
 	var prepared *preparedRecord
 	if t.Record != nil {
 		var err error
@@ -243,13 +245,11 @@ func (s *Store) onSession(ctx context.Context, t Transition, act func(*rows, ses
 			if row == nil || row.member != t.User {
 				return missing(sql.ErrNoRows, "session", t.ID)
 			}
-			if err := act(r, k, row); err != nil {
-				return err
-			}
-			if prepared != nil {
+			changed, err := act(r, k, row)
+			if err == nil && changed && prepared != nil {
 				r.append(p, prepared)
 			}
-			return nil
+			return err
 		},
 	})
 }
@@ -360,8 +360,8 @@ func (s *Store) Versions(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, 
 	err := s.view(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, scanVersion, `select v.fingerprint, v.captured_at, v.author, v.fingerprint = s.fingerprint
 			from session_versions v join sessions s on s.workspace = v.workspace and s.mode = v.mode and s.id = v.session
-			where v.workspace = $1 and v.mode = $2 and v.session = $3 and (v.captured_at, v.fingerprint) < ($4, $5)
-			order by v.captured_at desc, v.fingerprint desc limit $6`, ws, m, id, p.before(), p.BeforeID, p.Limit)
+			where v.workspace = $1 and v.mode = $2 and v.session = $3 and v.captured_at >= $4 and (v.captured_at, v.fingerprint) < ($5, $6)
+			order by v.captured_at desc, v.fingerprint desc limit $7`, ws, m, id, micros(p.Since), p.before(), p.BeforeID, p.Limit)
 		return err
 	})
 	return out, err

@@ -94,6 +94,10 @@ func (e *sqlite) view(_ context.Context, _ hodl.WorkspaceID, read func(querier) 
 	return read(e.reads)
 }
 
+func (e *sqlite) outside(_ context.Context, read func(querier) error) error {
+	return lost(read(e.reads))
+}
+
 // change waits for its turn with the writer: nobody else may write. The
 // transaction is the writer's, not the caller's: were it to end with the caller's
 // context, database/sql might close the one connection that writes.

@@ -20,6 +20,8 @@ type engine interface {
 	// or, with an error that is [hodl.Unavailable], it is not known.
 	commit(ctx context.Context, batch []*write) error
 	view(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error
+	// outside reads what is known before any workspace is.
+	outside(ctx context.Context, read func(querier) error) error
 	change(ctx context.Context, w *writer, ws hodl.WorkspaceID, write func(*sql.Tx) error) error
 	close() error
 }

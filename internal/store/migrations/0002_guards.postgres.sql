@@ -62,3 +62,10 @@ begin
     perform set_config('hodl.workspace_name', '', true);
     return found_id;
 end $$;
+
+-- Rows that change with every hydration stay on their page, and their indexes as
+-- they are, while the page has room.
+alter table usage set (fillfactor = 50);
+alter table log_heads set (fillfactor = 50);
+alter table tokens set (fillfactor = 70);
+alter table sessions set (fillfactor = 70);

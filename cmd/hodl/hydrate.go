@@ -1,0 +1,59 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"hodl"
+	"hodl/client"
+)
+
+func hydrateCommand(e *env) *cobra.Command {
+	var token, format, audience string
+	c := &cobra.Command{
+		Use: "hydrate SESSION", Short: "Receive a session as an agent does", Args: exactly("SESSION"),
+		Long: `Presents a resume token and prints the resume context, byte for byte as it came;
+only on a terminal are control characters made visible. It uses up one hydration
+of the token.`,
+		Example: `  hodl hydrate ses_8f3aZ91b --token "$TOKEN"
+  hodl token mint … | hodl hydrate ses_8f3aZ91b --token - --format prompt-ready`,
+		RunE: func(c *cobra.Command, args []string) error {
+			token, err := e.secret(token)
+			if err != nil {
+				return err
+			}
+			if token == "" {
+				return hint(usagef("no resume token"), "set HODL_TOKEN, or HODL_TOKEN_FILE, or give --token; - reads it from standard input")
+			}
+			if err := checkURL(e.remote.url); err != nil {
+				return err
+			}
+			options := e.options()
+			if audience != "" {
+				options = append(options, client.As(audience))
+			}
+			return e.hydrate(c, client.NewAgent(e.remote.url, token, options...), hodl.SessionID(args[0]), format)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&token, "token", "", "resume `TOKEN`; - reads it from standard input")
+	f.StringVar(&format, "format", "json", "rendering: json or prompt-ready")
+	f.StringVar(&audience, "audience", "", "who you are; refused when the token is for another")
+	e.finds(c)
+	return c
+}
+
+func (e *env) hydrate(c *cobra.Command, agent *client.Agent, id hodl.SessionID, format string) error {
+	if e.json && format != "json" {
+		return usagef("--json and --format %s exclude each other", format)
+	}
+	r, err := agent.Render(c.Context(), id, format)
+	if err != nil {
+		return e.failed(err)
+	}
+	body := r.Body
+	if _, terminal := width(e.out); terminal {
+		body = []byte(cleanText(string(body)) + "\n")
+	}
+	_, err = e.out.Write(body)
+	return err
+}

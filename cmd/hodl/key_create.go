@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hodl"
+	"hodl/internal/serve"
+)
+
+// madeKey is a key as it is shown, this once.
+type madeKey struct {
+	Key         string           `json:"key"`
+	ID          hodl.KeyID       `json:"id"`
+	Name        string           `json:"name"`
+	Mode        hodl.Mode        `json:"mode"`
+	WorkspaceID hodl.WorkspaceID `json:"workspace_id"`
+	Workspace   string           `json:"workspace"`
+	Plan        hodl.PlanName    `json:"plan"`
+	UserID      hodl.UserID      `json:"user_id"`
+	CreatedAt   time.Time        `json:"created_at"`
+}
+
+func made(c *serve.Credential) madeKey {
+	return madeKey{c.Key, c.Stored.ID, c.Stored.Name, c.Stored.Mode, c.Workspace.ID, c.Workspace.Name, c.Workspace.Plan, c.Stored.User, c.Stored.CreatedAt}
+}
+
+// keyOrder is the key that was asked for.
+type keyOrder struct {
+	workspace, mode, name, plan string
+	createWorkspace             bool
+}
+
+func keyCreateCommand(e *env) *cobra.Command {
+	var config serve.Config
+	var order keyOrder
+	c := &cobra.Command{
+		Use: "create", Short: "Make an API key", Args: exactly(),
+		Long: `Makes an API key for the first admin of a workspace and prints it, this once. It
+works on the database itself, so it needs no key, and it does not matter whether a
+server runs. The other key commands ask the server.`,
+		Example: `  hodl key create                                          a live key of the default workspace
+  hodl key create --mode sandbox --name ci --json
+  hodl key create --workspace acme --create-workspace --plan startup
+  hodl key create --database postgres://… --master-key-file master.key`,
+		RunE: func(c *cobra.Command, _ []string) error { return e.keyCreate(c.Context(), config, order) },
+	}
+	e.stores(c, &config)
+	f := c.Flags()
+	f.StringVar(&order.mode, "mode", "live", "live or sandbox")
+	f.StringVar(&order.name, "name", "made by hodl key create", "what the key is for")
+	f.StringVar(&order.workspace, "workspace", serve.FirstWorkspace, "`NAME` of the workspace")
+	f.BoolVar(&order.createWorkspace, "create-workspace", false, "make the workspace first")
+	f.StringVar(&order.plan, "plan", "", "plan of a workspace that is made: developer, startup, scale or enterprise (default enterprise)")
+	return c
+}
+
+func (e *env) keyCreate(ctx context.Context, config serve.Config, order keyOrder) error {
+	mode, err := hodl.ParseMode(order.mode)
+	if err != nil {
+		return usage(err)
+	}
+	if order.plan != "" {
+		if _, err := hodl.PlanOf(hodl.PlanName(order.plan)); err != nil {
+			return usage(err)
+		}
+	}
+	if err := hodl.CheckName("name", order.name); err != nil {
+		return usage(err)
+	}
+	config.Now = e.now
+	db, err := serve.OpenStore(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	w, err := db.WorkspaceNamed(ctx, order.workspace)
+	w, err = order.placed(w, err, func(plan hodl.PlanName) (*hodl.Workspace, error) {
+		return serve.CreateWorkspace(ctx, db, order.workspace, plan)
+	})
+	if err != nil {
+		return err
+	}
+	key, err := serve.CreateKey(ctx, db, w, mode, order.name)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(made(key))
+	}
+	e.note("%s key %s of workspace %s; it is shown this once", mode, key.Stored.ID, w.Name)
+	return e.printLine(key.Key)
+}
+
+// placed returns the workspace the key goes to: the one that was found, or one that
+// create makes. The default workspace is made when a database is new, others when
+// that was asked for.
+func (o keyOrder) placed(found *hodl.Workspace, err error, create func(hodl.PlanName) (*hodl.Workspace, error)) (*hodl.Workspace, error) {
+	absent := errors.Is(err, &hodl.Error{Code: hodl.NotFound})
+	switch {
+	case err != nil && !absent:
+		return nil, err
+	case absent && !o.createWorkspace && o.workspace != serve.FirstWorkspace:
+		return nil, hint(errors.New("there is no workspace called "+o.workspace), "add --create-workspace to make it")
+	case absent:
+		plan := hodl.PlanName(o.plan)
+		if plan == "" {
+			plan = hodl.Enterprise
+		}
+		return create(plan)
+	case o.createWorkspace:
+		return nil, hint(errors.New("a workspace called "+o.workspace+" is already there"), "leave out --create-workspace, or choose another name")
+	case o.plan != "":
+		return nil, hint(errors.New("workspace "+o.workspace+" is already on a plan"), "leave out --plan: it is for a workspace that is made")
+	}
+	return found, nil
+}

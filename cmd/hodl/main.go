@@ -1,0 +1,79 @@
+// Command hodl serves the hodl API and speaks to it: `hodl help` lists its
+// commands.
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	e := &env{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		lookup: os.LookupEnv, now: time.Now,
+	}
+	root := commands(e)
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	if err != nil && !e.started {
+		err = usage(err)
+	}
+	e.report(err)
+	return exitCode(err)
+}
+
+// commands is every command there is. Each has a file of its own.
+func commands(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hodl",
+		Short: "Hand your working session to an agent, and get it back",
+		Long: `hodl keeps what you were working on (pages, places in files, notes, a reasoning
+thread) and hands it to an AI agent with a resume token: short-lived, scoped,
+recorded.`,
+		Example: `  hodl serve                                    serve on SQLite in ./data
+  hodl session push session.json                capture a session
+  hodl token mint --session ses_8f3aZ91b --audience claude.anthropic.com --scope read:context`,
+		SilenceErrors: true, SilenceUsage: true, // report does both
+		PersistentPreRunE: e.start,
+		Args:              cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return lost(c, args)
+		},
+	}
+	root.PersistentFlags().BoolVar(&e.json, "json", false, "print one JSON value")
+	root.AddCommand(
+		serveCommand(e),
+		group("key", "Make, list and revoke API keys",
+			keyCreateCommand(e), keyListCommand(e), keyRevokeCommand(e), keyMasterCommand(e)),
+		holdCommand(e),
+		listCommand(e),
+		group("session", "Capture and show sessions",
+			sessionPushCommand(e), sessionShowCommand(e), sessionListCommand(e)),
+		group("token", "Mint, list, revoke and inspect resume tokens",
+			tokenMintCommand(e), tokenListCommand(e), tokenRevokeCommand(e), tokenInspectCommand(e)),
+		hydrateCommand(e),
+		versionCommand(e),
+		exitCodesTopic(), environmentTopic(),
+	)
+	mirror(root)
+	return root
+}
+
+// group is a command that only holds others.
+func group(name, short string, members ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: name, Short: short, Example: members[0].Example,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return lost(c, args) },
+	}
+	c.AddCommand(members...)
+	return c
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hodl"
+)
+
+// How hodl speaks. A failure is one line, "hodl: what happened", and a line that
+// says what to do about it: lower case, no full stop. Results go to standard
+// output and everything else to standard error, so that output can be piped.
+// What others wrote is never printed raw: see clean.
+
+// Exit codes, as `hodl help exit-codes` tells them.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+	exitRefused = 3
+	exitServer  = 4
+)
+
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{Use: "exit-codes", Short: "What the exit code says", Long: `hodl exits with
+
+  0  done
+  1  it failed on this machine: a file, a database, an address in use
+  2  the command was not used as its --help says
+  3  the server refused: the credential, the right, the request, a limit
+  4  no answer: the server is unreachable, failing, or no hodl server
+
+With --json a failure is printed to standard error as the API's own error body,
+and standard output stays empty.`}
+}
+
+func environmentTopic() *cobra.Command {
+	return &cobra.Command{Use: "environment", Short: "The variables hodl reads", Long: `Every flag can be given as a variable: HODL_ and the flag's name in capitals, with
+_ for -. --max-hydrations is HODL_MAX_HYDRATIONS. The flag wins. The variable of
+--key is HODL_API_KEY.
+
+A secret (--key, --token, --database, --database-admin) is better kept in a file:
+HODL_API_KEY_FILE names one that holds the key, and so for the others.
+
+NO_COLOR turns colours off; they are used on terminals only.`}
+}
+
+// A usageError is a mistake in how a command was called.
+type usageError struct{ cause error }
+
+func (e *usageError) Error() string { return e.cause.Error() }
+func (e *usageError) Unwrap() error { return e.cause }
+
+func usage(err error) error { return &usageError{err} }
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// A hinted error says what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+func hint(err error, format string, args ...any) error {
+	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// An answerError is what a call to the server came to: a refusal, or nothing.
+type answerError struct{ cause error }
+
+func (e *answerError) Error() string { return e.cause.Error() }
+func (e *answerError) Unwrap() error { return e.cause }
+
+// answer marks the error of a call to the server. What the server refused to one
+// who looks on its own database is no answer, but a failure here.
+func answer(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &answerError{err}
+}
+
+func exitCode(err error) int {
+	var wrong *usageError
+	var answered *answerError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &wrong):
+		return exitUsage
+	case !errors.As(err, &answered):
+		return exitFailure
+	}
+	refused, ok := errors.AsType[*hodl.Error](err)
+	if !ok || refused.Code == hodl.Internal || refused.Code == hodl.Unavailable {
+		return exitServer
+	}
+	return exitRefused
+}
+
+// report tells what happened.
+func (e *env) report(err error) {
+	if err == nil {
+		return
+	}
+	message, hint, fields := explain(err)
+	if e.json {
+		e.reportJSON(err, message, hint, fields)
+		return
+	}
+	fmt.Fprintf(e.err, "%s %s\n", e.paint(bold+red, "hodl:"), message)
+	for _, f := range fields {
+		fmt.Fprintf(e.err, "  %s %s\n", clean(f.Path), clean(f.Message))
+	}
+	if hint != "" {
+		fmt.Fprintf(e.err, "%s %s\n", e.paint(bold, "hint:"), hint)
+	}
+}
+
+// reportJSON prints the API's error body, with a code of our own where no server
+// gave one.
+func (e *env) reportJSON(err error, message, hint string, fields []hodl.FieldError) {
+	code := "failed"
+	switch exitCode(err) {
+	case exitUsage:
+		code = "usage"
+	case exitServer:
+		code = string(hodl.Unavailable)
+	}
+	if refused, ok := errors.AsType[*hodl.Error](err); ok {
+		code = string(refused.Code)
+	}
+	body := map[string]any{"code": code, "message": message, "hint": hint}
+	if len(fields) > 0 {
+		body["fields"] = fields
+	}
+	_ = json.NewEncoder(e.err).Encode(map[string]any{"error": body}) // there is nowhere left to tell
+}
+
+// explain returns what to say of err, harmless to a terminal.
+func explain(err error) (message, advice string, fields []hodl.FieldError) {
+	message = err.Error()
+	if refused, ok := errors.AsType[*hodl.Error](err); ok {
+		message, advice = refused.Message, refused.Hint
+		if len(refused.Fields) > 1 {
+			fields = refused.Fields
+		}
+	}
+	var ours *hinted
+	if errors.As(err, &ours) {
+		advice = ours.hint
+	}
+	return clean(strings.TrimSpace(message)), clean(advice), fields
+}
+
+// lost is what a command says that only holds others.
+func lost(c *cobra.Command, args []string) error {
+	names := make([]string, 0, len(c.Commands()))
+	for _, member := range c.Commands() {
+		names = append(names, member.Name())
+	}
+	err := usagef("%s wants a command", c.CommandPath())
+	if len(args) > 0 {
+		err = usagef("%s has no command %q", c.CommandPath(), args[0])
+	}
+	return hint(err, "use one of: %s", strings.Join(names, ", "))
+}
+
+// exactly wants one argument for each name.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return misused(c, args, len(names))
+	}
+}
+
+// atMost wants no more arguments than n.
+func atMost(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) <= n {
+			return nil
+		}
+		return misused(c, args, n)
+	}
+}
+
+func misused(c *cobra.Command, args []string, want int) error {
+	err := usagef("%s takes %d arguments, not %d", c.CommandPath(), want, len(args))
+	if want == 1 {
+		err = usagef("%s takes one argument, not %d", c.CommandPath(), len(args))
+	}
+	return hint(err, "write: %s", c.UseLine())
+}

@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"hodl"
+)
+
+// A route is one operation: a request that succeeds for whom it is meant.
+type route struct{ method, path, body string }
+
+// keyRoutes are the routes an API key opens. {ses}, {hdl}, {jti}, {acr}, {key} and
+// {fp} stand for what is the live key's own.
+var keyRoutes = []route{
+	{"POST", "/v1/hodls", `{"title":"x"}`},
+	{"GET", "/v1/hodls", ""},
+	{"GET", "/v1/hodls/latest", ""},
+	{"GET", "/v1/hodls/{hdl}", ""},
+	{"PATCH", "/v1/hodls/{hdl}", `{"title":"y"}`},
+	{"POST", "/v1/hodl", `{"title":"x"}`},
+	{"POST", "/v1/sessions", `{"title":"x"}`},
+	{"PUT", "/v1/sessions/{ses}", `{"title":"y"}`},
+	{"GET", "/v1/sessions", ""},
+	{"GET", "/v1/sessions/{ses}", ""},
+	{"GET", "/v1/sessions/{ses}/content", ""},
+	{"GET", "/v1/sessions/{ses}/versions", ""},
+	{"GET", "/v1/sessions/{ses}/versions/{fp}", ""},
+	{"POST", "/v1/sessions/{ses}/resume", ""},
+	{"POST", "/v1/resume_tokens", `{"session_id":"{ses}","audience":"sdk.unihodl.app","scopes":["read:context"]}`},
+	{"GET", "/v1/resume_tokens", ""},
+	{"GET", "/v1/resume_tokens/{jti}", ""},
+	{"POST", "/v1/resume_tokens/{jti}/revoke", `{}`},
+	{"GET", "/v1/access_records", ""},
+	{"GET", "/v1/access_records/{acr}", ""},
+	{"POST", "/v1/api_keys", `{"name":"x"}`},
+	{"GET", "/v1/api_keys", ""},
+	{"GET", "/v1/me", ""},
+	{"GET", "/v1/usage", ""},
+	{"POST", "/v1/sessions/{ses}/archive", ""},
+	{"POST", "/v1/sessions/{ses}/restore", ""},
+	{"DELETE", "/v1/hodls/{hdl}", ""},
+	{"DELETE", "/v1/sessions/{ses}", ""},
+	{"POST", "/v1/api_keys/{key}/revoke", ""},
+}
+
+var tokenRoutes = []route{
+	{"POST", "/v1/sessions/{ses}/hydrate", ""},
+	{"POST", "/v1/sessions/{ses}/notes", `{"body":"x"}`},
+	{"POST", "/v1/sessions/{ses}/reasoning_nodes", `{"id":"n9","kind":"question","text":"why"}`},
+	{"PUT", "/v1/sessions/{ses}/next_step", `{"text":"go on"}`},
+}
+
+// owned makes one of everything with the live key and returns what stands for it.
+func (w *world) owned() *strings.Replacer {
+	w.t.Helper()
+	captured := w.capture("ses_owned")
+	hodl := w.ok(live, "POST", "/v1/hodls", `{"title":"canary hodl"}`)
+	minted := w.mint("ses_owned", "read:context")
+	key := w.ok(live, "POST", "/v1/api_keys", `{"name":"canary key"}`)
+	record := w.records("mint")[0]
+	return strings.NewReplacer("{ses}", "ses_owned", "{fp}", captured.text("fingerprint"), "{hdl}", hodl.text("id"),
+		"{jti}", minted.text("jti"), "{acr}", record["id"].(string), "{key}", key.text("id"))
+}
+
+func TestEveryOperationIsInTheMatrix(t *testing.T) {
+	listed := map[string]bool{"POST /v1/sessions/{id}/hold": true} // needs an open session; see the states
+	for _, r := range append(keyRoutes, tokenRoutes...) {
+		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{fp}", "{fingerprint}").Replace(r.path)
+		listed[r.method+" "+path] = true
+	}
+	for path, item := range document(t)["paths"].(object) {
+		for method := range item.(object) {
+			if at := strings.ToUpper(method) + " " + path; !listed[at] {
+				t.Errorf("%s is not in the matrix: add it", at)
+			}
+		}
+	}
+}
+
+func TestKeyRoutesWantAKey(t *testing.T) {
+	w := newWorld(t)
+	names := w.owned()
+	token := w.token("ses_owned", "read:context write:notes write:next_step")
+	for _, r := range keyRoutes {
+		path, body := names.Replace(r.path), names.Replace(r.body)
+		w.run([]scenario{
+			{name: "no credentials", as: nobody, method: r.method, path: path, body: body, status: 401, code: "missing_credentials", hasNot: []string{"canary"}},
+			{name: "garbage", as: "garbage", method: r.method, path: path, body: body, status: 401, code: "invalid_key", hasNot: []string{"canary"}},
+			{name: "a resume token", as: token, method: r.method, path: path, body: body, status: 401, code: "invalid_key", has: []string{"takes an API key", "/hydrate"}, hasNot: []string{"canary"}},
+			{name: "another scheme", as: nobody, method: r.method, path: path, body: body, headers: []string{"Authorization", "Basic " + w.keys[live]}, status: 401, code: "missing_credentials"},
+		})
+	}
+	for _, r := range keyRoutes {
+		if a := w.call(live, r.method, names.Replace(r.path), names.Replace(r.body)); a.status >= 300 {
+			t.Errorf("%s %s with the live key: %s", r.method, r.path, a)
+		}
+	}
+}
+
+func TestTokenRoutesWantAToken(t *testing.T) {
+	w := newWorld(t)
+	names := w.owned()
+	token := w.token("ses_owned", "read:context write:notes write:next_step")
+	for _, r := range tokenRoutes {
+		path := names.Replace(r.path)
+		w.run([]scenario{
+			{name: "no credentials", as: nobody, method: r.method, path: path, body: r.body, status: 401, code: "missing_credentials"},
+			{name: "garbage", as: "garbage", method: r.method, path: path, body: r.body, status: 401, code: "invalid_token", hasNot: []string{"canary"}},
+			{name: "a key", as: live, method: r.method, path: path, body: r.body, status: 401, code: "invalid_token", has: []string{"takes a resume token", "POST /v1/resume_tokens"}, hasNot: []string{"canary"}},
+			{name: "garbage in three parts", as: "a.b.c", method: r.method, path: path, body: r.body, status: 401, code: "invalid_token", hasNot: []string{"canary"}},
+			{name: "a forged signature", as: token[:len(token)-8] + "AAAAAAAA", method: r.method, path: path, body: r.body, status: 401, code: "invalid_token", hasNot: []string{"canary"}},
+			{name: "the token", as: token, method: r.method, path: path, body: r.body, status: 200},
+		})
+	}
+}
+
+// What is others' looks exactly like what never was.
+func TestOthersThingsAreNotThere(t *testing.T) {
+	w := newWorld(t)
+	names := w.owned()
+	absent := strings.NewReplacer("{ses}", "ses_nowhere", "{fp}", strings.Repeat("0", 64), "{hdl}", "hdl_nowhere",
+		"{jti}", "rt_nowhere", "{acr}", "acr_nowhere", "{key}", "key_nowhere")
+	for _, r := range keyRoutes {
+		if !strings.Contains(r.path+r.body, "{") || r.method == "PUT" || strings.Count(r.body, "{") == 1 && !strings.Contains(r.path, "{") {
+			continue
+		}
+		for _, who := range []string{sandbox, member, stranger} {
+			if who == sandbox && strings.Contains(r.path, "api_keys") {
+				continue // below
+			}
+			there := w.call(who, r.method, names.Replace(r.path), names.Replace(r.body))
+			never := w.call(who, r.method, absent.Replace(r.path), absent.Replace(r.body))
+			if there.status != 404 || there.code() != "not_found" {
+				t.Errorf("%s %s with %s: %s", r.method, r.path, who, there)
+			}
+			echo := strings.NewReplacer("ses_owned", "ses_nowhere", names.Replace("{hdl}"), "hdl_nowhere", names.Replace("{jti}"), "rt_nowhere",
+				names.Replace("{acr}"), "acr_nowhere", names.Replace("{key}"), "key_nowhere")
+			if got := echo.Replace(string(there.body)); got != string(never.body) {
+				t.Errorf("%s %s with %s:\n%s is told from\n%s", r.method, r.path, who, there.body, never.body)
+			}
+		}
+	}
+	w.run([]scenario{{name: "a sandbox key ends a live key", as: sandbox, method: "POST", path: names.Replace("/v1/api_keys/{key}/revoke"), status: 404, code: "not_found"}})
+	if a := w.ok(live, "GET", "/v1/sessions/ses_owned/content", ""); !bytes.Contains(a.body, []byte("canary node")) {
+		t.Errorf("others changed it: %s", a)
+	}
+}
+
+func TestListsShowWhatIsOnesOwn(t *testing.T) {
+	w := newWorld(t)
+	names := w.owned()
+	secrets := []string{"canary", "ses_owned", names.Replace("{hdl}"), names.Replace("{jti}"), names.Replace("{acr}"), names.Replace("{key}")}
+	var list []scenario
+	for _, path := range []string{"/v1/hodls", "/v1/sessions", "/v1/resume_tokens", "/v1/resume_tokens?session_id=ses_owned", "/v1/access_records", "/v1/access_records?session_id=ses_owned", "/v1/api_keys"} {
+		for _, who := range []string{sandbox, member, stranger} {
+			list = append(list, scenario{name: path + " with " + who, as: who, method: "GET", path: path, status: 200, hasNot: secrets})
+		}
+	}
+	w.run(list)
+}
+
+// A session id is taken within a workspace and mode, and nowhere else.
+func TestSessionIDsOfOthers(t *testing.T) {
+	w := newWorld(t)
+	w.capture("ses_owned")
+	w.run([]scenario{
+		{name: "a colleague", as: member, method: "PUT", path: "/v1/sessions/ses_owned", body: `{"title":"mine"}`, status: 409, code: "conflict", hasNot: []string{"cache"}},
+		{name: "a stranger", as: stranger, method: "PUT", path: "/v1/sessions/ses_owned", body: `{"title":"mine"}`, status: 200},
+		{name: "the sandbox", as: sandbox, method: "PUT", path: "/v1/sessions/ses_owned", body: `{"title":"mine"}`, status: 200},
+		{name: "a colleague's hodl", as: member, method: "POST", path: "/v1/hodls", body: `{"title":"x","session_id":"ses_owned"}`, status: 422, code: "validation_failed", has: []string{"session_id"}},
+		{name: "the first", as: live, method: "GET", path: "/v1/sessions/ses_owned", status: 200, has: []string{"the cache bug"}},
+	})
+}
+
+// A key does what its scopes say.
+func TestKeyScopes(t *testing.T) {
+	w := newWorld(t)
+	w.capture("ses_owned")
+	w.keys["reader"] = w.key(w.ws, w.user, hodl.Live, "sessions:read")
+	w.keys["writer"] = w.key(w.ws, w.user, hodl.Live, "sessions:write")
+	w.run([]scenario{
+		{name: "reads", as: "reader", method: "GET", path: "/v1/sessions/ses_owned", status: 200},
+		{name: "writes", as: "reader", method: "PUT", path: "/v1/sessions/ses_owned", body: `{}`, status: 403, code: "insufficient_scope", has: []string{"sessions:write"}},
+		{name: "reads what it writes", as: "writer", method: "GET", path: "/v1/sessions/ses_owned", status: 200},
+		{name: "writes", as: "writer", method: "POST", path: "/v1/sessions/ses_owned/archive", status: 200},
+		{name: "mints", as: "writer", method: "POST", path: "/v1/resume_tokens", body: `{}`, status: 403, code: "insufficient_scope"},
+		{name: "sees itself", as: "reader", method: "GET", path: "/v1/me", status: 200, has: []string{`"sessions:read"`}},
+	})
+}

@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"hodl"
+)
+
+// document encodes the OpenAPI document with its bounds, stable order and
+// indentation.
+func document(api huma.API) ([]byte, error) {
+	raw, err := api.OpenAPI().MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	var spec map[string]any
+	if err := json.Unmarshal(raw, &spec); err != nil {
+		return nil, err
+	}
+	tidy(spec)
+	if err := bound(spec); err != nil {
+		return nil, err
+	}
+	raw, err = json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	v := jsontext.Value(raw)
+	if err := v.Canonicalize(); err != nil {
+		return nil, err
+	}
+	err = v.Indent(jsontext.WithIndent("  "))
+	return append(v, '\n'), err
+}
+
+// bound adds the bounds to the schemas they name. A row for "Draft." fits every
+// schema whose name ends so.
+func bound(spec map[string]any) error {
+	components := spec["components"].(map[string]any)
+	schemas := components["schemas"].(map[string]any)
+	for row, limits := range bounds {
+		owner, field, _ := strings.Cut(row, ".")
+		field, items := strings.CutSuffix(field, "[]")
+		used := false
+		for name, schema := range schemas {
+			if base := strings.TrimPrefix(name, "Lenient"); base != owner && (owner != "Draft" || !strings.HasSuffix(base, owner)) {
+				continue
+			}
+			properties, _ := schema.(map[string]any)["properties"].(map[string]any)
+			property, found := properties[field].(map[string]any)
+			if !found {
+				continue
+			}
+			if items {
+				property = property["items"].(map[string]any)
+			}
+			maps.Copy(property, limits)
+			used = true
+		}
+		if !used {
+			return fmt.Errorf("the bound of %s fits no schema", row)
+		}
+	}
+	return nil
+}
+
+// tidy drops what says nothing: the second copy of each parameter's description and
+// the schemas nothing refers to. Only what is sent to us is closed to unknown
+// fields: an answer may get new ones within a version.
+func tidy(spec map[string]any) {
+	schemas := spec["components"].(map[string]any)["schemas"].(map[string]any)
+	sent, used := map[string]bool{}, map[string]bool{}
+	for _, item := range spec["paths"].(map[string]any) {
+		for _, o := range item.(map[string]any) {
+			operation := o.(map[string]any)
+			parameters, _ := operation["parameters"].([]any)
+			for _, p := range parameters {
+				delete(p.(map[string]any)["schema"].(map[string]any), "description")
+			}
+			follow(operation["requestBody"], schemas, sent)
+			follow(operation, schemas, used)
+		}
+	}
+	follow(spec["components"].(map[string]any)["responses"], schemas, used)
+	maps.DeleteFunc(schemas, func(name string, _ any) bool { return !used[name] })
+	for name, schema := range schemas {
+		if s := schema.(map[string]any); !sent[name] && s["additionalProperties"] == false {
+			delete(s, "additionalProperties")
+		}
+	}
+}
+
+// follow adds the names of the schemas that v refers to, at any distance.
+func follow(v any, schemas map[string]any, seen map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			follow(x, schemas, seen)
+		}
+	case map[string]any:
+		ref, _ := v["$ref"].(string)
+		name, isSchema := strings.CutPrefix(ref, "#/components/schemas/")
+		if isSchema && !seen[name] {
+			seen[name] = true
+			follow(schemas[name], schemas, seen)
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			follow(v[key], schemas, seen)
+		}
+	}
+}
+
+// bounds are the limits the core checks, as the document tells them. They are not
+// huma's to check: its messages would not say how far over a field is.
+var bounds = map[string]map[string]any{
+	"Draft.session_id": {"pattern": "^ses_[A-Za-z0-9]{1,64}$"},
+	"Draft.title":      {"maxLength": hodl.MaxTitle}, "Draft.summary": {"maxLength": hodl.MaxSummary},
+	"Draft.url": {"maxLength": hodl.MaxURL}, "Draft.note": {"maxLength": hodl.MaxNote},
+	"Draft.tags": {"maxItems": hodl.MaxTags}, "Draft.tags[]": {"minLength": 1, "maxLength": hodl.MaxTag},
+	"Draft.ai_tags": {"maxItems": hodl.MaxTags}, "Draft.ai_tags[]": {"minLength": 1, "maxLength": hodl.MaxTag},
+	"Draft.tabs": {"maxItems": hodl.MaxItems}, "Draft.media": {"maxItems": hodl.MaxItems}, "Draft.notes": {"maxItems": hodl.MaxItems},
+	"Draft.reasoning_thread": {"maxItems": hodl.MaxItems}, "Draft.hodl_ids": {"maxItems": hodl.MaxItems},
+	"NoteDraft.body": {"minLength": 1, "maxLength": hodl.MaxNote},
+
+	"HodlChange.title": {"maxLength": hodl.MaxTitle}, "HodlChange.url": {"maxLength": hodl.MaxURL}, "HodlChange.note": {"maxLength": hodl.MaxNote},
+	"HodlChange.tags": {"maxItems": hodl.MaxTags}, "HodlChange.tags[]": {"minLength": 1, "maxLength": hodl.MaxTag},
+
+	"Tab.url": {"minLength": 1, "maxLength": hodl.MaxURL}, "Tab.title": {"maxLength": hodl.MaxTitle},
+	"Tab.selected_text": {"maxLength": hodl.MaxSelection}, "Tab.tab_role": {"maxLength": hodl.MaxName},
+	"Medium.url": {"minLength": 1, "maxLength": hodl.MaxURL}, "Medium.transcript_anchor": {"maxLength": hodl.MaxSelection},
+	"Node.id": {"minLength": 1, "maxLength": hodl.MaxTag}, "Node.text": {"minLength": 1, "maxLength": hodl.MaxNode},
+	"NextStepBody.text": {"minLength": 1, "maxLength": hodl.MaxNode},
+
+	"Location.repository": {"maxLength": hodl.MaxPath}, "Location.file": {"maxLength": hodl.MaxPath},
+	"Location.branch": {"maxLength": hodl.MaxPath}, "Location.commit": {"maxLength": hodl.MaxPath},
+	"Selection.text": {"maxLength": hodl.MaxSelection},
+
+	"TokenDraft.audience": {"minLength": 1, "maxLength": hodl.MaxAudience}, "TokenDraft.scopes": {"minItems": 1},
+	"TokenDraft.ttl_seconds":    {"minimum": int(hodl.MinTTL.Seconds()), "maximum": int(hodl.MaxTTL.Seconds())},
+	"TokenDraft.max_hydrations": {"minimum": 1, "maximum": hodl.MaxHydrations},
+	"RevokeTokenRequest.reason": {"maxLength": hodl.MaxTitle}, "CreateKeyRequest.name": {"minLength": 1, "maxLength": hodl.MaxName},
+}

@@ -1,0 +1,16 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Spec returns the OpenAPI document as the server holds it, for tests that hold
+// answers against their schemas.
+func Spec() *huma.OpenAPI {
+	s := &server{metrics: newMetrics(nil)}
+	api := newHuma(http.NewServeMux())
+	s.routes(router{API: api})
+	return api.OpenAPI()
+}

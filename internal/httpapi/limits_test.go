@@ -1,0 +1,244 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hodl"
+)
+
+// ids is how a list of n strings of a size looks.
+func many(n int, item string) string { return "[" + strings.Repeat(item+",", n-1) + item + "]" }
+
+func letters(n int) string { return strings.Repeat("é", n/2) + strings.Repeat("e", n%2) }
+
+// A limit is a field, the most it may be, and a body with so much in it.
+type limit struct {
+	path  string // of the route
+	field string
+	most  int
+	body  func(n int) string
+}
+
+func text(format string) func(int) string {
+	return func(n int) string { return fmt.Sprintf(format, letters(n)) }
+}
+
+func list(format, item string) func(int) string {
+	return func(n int) string { return fmt.Sprintf(format, many(n, item)) }
+}
+
+func address(format string) func(int) string {
+	const start = "https://example.com/"
+	return func(n int) string { return fmt.Sprintf(format, start+strings.Repeat("a", n-len(start))) }
+}
+
+func nodes(n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf(`{"id":"n%d","kind":"question","text":"?"}`, i))
+	}
+	return `{"reasoning_thread":[` + strings.Join(out, ",") + `]}`
+}
+
+var limits = []limit{
+	{"/v1/hodls", "url", hodl.MaxURL, address(`{"url":"%s"}`)},
+	{"/v1/hodls", "title", hodl.MaxTitle, text(`{"title":"%s"}`)},
+	{"/v1/hodls", "note", hodl.MaxNote, text(`{"note":"%s"}`)},
+	{"/v1/hodls", "tags", hodl.MaxTags, list(`{"title":"x","tags":%s}`, `"t"`)},
+	{"/v1/hodls", "tags[0]", hodl.MaxTag, text(`{"title":"x","tags":["%s"]}`)},
+	{"/v1/hodls", "location.file", hodl.MaxPath, text(`{"location":{"file":"%s"}}`)},
+	{"/v1/hodls", "location.repository", hodl.MaxPath, text(`{"location":{"repository":"%s"}}`)},
+	{"/v1/hodls", "location.branch", hodl.MaxPath, text(`{"location":{"file":"f","branch":"%s"}}`)},
+	{"/v1/hodls", "location.selection.text", hodl.MaxSelection, text(`{"location":{"file":"f","selection":{"start_line":1,"start_column":1,"end_line":1,"end_column":1,"text":"%s"}}}`)},
+	{"/v1/hodl", "title", hodl.MaxTitle, text(`{"session_id":"ses_limit","title":"%s"}`)},
+	{"/v1/hodl", "summary", hodl.MaxSummary, text(`{"session_id":"ses_limit","summary":"%s"}`)},
+	{"/v1/sessions", "title", hodl.MaxTitle, text(`{"title":"%s"}`)},
+	{"/v1/sessions", "summary", hodl.MaxSummary, text(`{"summary":"%s"}`)},
+	{"/v1/sessions", "ai_tags", hodl.MaxTags, list(`{"ai_tags":%s}`, `"t"`)},
+	{"/v1/sessions", "ai_tags[0]", hodl.MaxTag, text(`{"ai_tags":["%s"]}`)},
+	{"/v1/sessions", "tabs", hodl.MaxItems, list(`{"tabs":%s}`, `{"url":"https://a.b","title":""}`)},
+	{"/v1/sessions", "tabs[0].url", hodl.MaxURL, address(`{"tabs":[{"title":"","url":"%s"}]}`)},
+	{"/v1/sessions", "tabs[0].title", hodl.MaxTitle, text(`{"tabs":[{"url":"https://a.b","title":"%s"}]}`)},
+	{"/v1/sessions", "tabs[0].selected_text", hodl.MaxSelection, text(`{"tabs":[{"url":"https://a.b","title":"","selected_text":"%s"}]}`)},
+	{"/v1/sessions", "media", hodl.MaxItems, list(`{"media":%s}`, `{"kind":"video","url":"https://a.b"}`)},
+	{"/v1/sessions", "media[0].transcript_anchor", hodl.MaxSelection, text(`{"media":[{"kind":"audio","url":"https://a.b","transcript_anchor":"%s"}]}`)},
+	{"/v1/sessions", "notes", hodl.MaxItems, list(`{"notes":%s}`, `{"body":"x"}`)},
+	{"/v1/sessions", "notes[0].body", hodl.MaxNote, text(`{"notes":[{"body":"%s"}]}`)},
+	{"/v1/sessions", "reasoning_thread", hodl.MaxItems, nodes},
+	{"/v1/sessions", "reasoning_thread[0].text", hodl.MaxNode, func(n int) string {
+		return fmt.Sprintf(`{"reasoning_thread":[{"id":"n","kind":"question","text":"%s"}]}`, letters(n-1)) // the id counts
+	}},
+	{"/v1/sessions", "reasoning_thread[0].id", hodl.MaxTag, text(`{"reasoning_thread":[{"id":"%s","kind":"question","text":"?"}]}`)},
+	{"/v1/api_keys", "name", hodl.MaxName, text(`{"name":"%s"}`)},
+}
+
+// What is as large as it may be passes; what is one over is refused by its name and
+// with its limit.
+func TestLimits(t *testing.T) {
+	w := newWorld(t)
+	for _, l := range limits {
+		w.ok(live, "POST", l.path, l.body(l.most))
+		a := w.call(live, "POST", l.path, l.body(l.most+1))
+		if a.status != 422 || a.code() != "validation_failed" {
+			t.Errorf("%s %s: %d over is %.300s", l.path, l.field, l.most+1, a)
+			continue
+		}
+		if got := fieldMessage(a, l.field); !strings.Contains(got, fmt.Sprint(l.most)) {
+			t.Errorf("%s %s: %q does not tell the limit %d: %.300s", l.path, l.field, got, l.most, a)
+		}
+	}
+}
+
+// fieldMessage is what a refusal says of a field.
+func fieldMessage(a *answer, field string) string {
+	var body struct {
+		Error struct{ Fields []hodl.FieldError }
+	}
+	if err := json.Unmarshal(a.body, &body); err != nil {
+		return ""
+	}
+	for _, f := range body.Error.Fields {
+		if f.Path == field {
+			return f.Message
+		}
+	}
+	return ""
+}
+
+func TestHodlIDsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	for body, field := range map[string]string{
+		`{"hodl_ids":` + many(hodl.MaxItems+1, `"hdl_x"`) + `}`: "hodl_ids",
+		`{"hodl_ids":["hdl_x"]}`:                                "hodl_ids[0]",
+		`{"hodl_ids":["a\u0000b"]}`:                             "hodl_ids[0]",
+		`{"hodl_ids":["` + letters(70_000) + `"]}`:              "hodl_ids[0]",
+	} {
+		a := w.call(live, "POST", "/v1/sessions", body)
+		if a.status != 422 || fieldMessage(a, field) == "" || len(a.body) > 1000 {
+			t.Errorf("%.60s: %.300s", body, a)
+		}
+	}
+}
+
+// A NUL, which one of the databases cannot hold, is refused wherever text goes.
+func TestNULIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.capture("ses_nul")
+	minted := w.mint("ses_nul", "read:context write:notes write:next_step")
+	token := minted.text("token")
+	const nul = `\u0000`
+	for _, s := range []struct{ as, method, path, body, field string }{
+		{live, "POST", "/v1/hodls", `{"title":"a` + nul + `"}`, "title"},
+		{live, "POST", "/v1/hodls", `{"url":"https://a.b/` + nul + `"}`, "url"},
+		{live, "POST", "/v1/hodls", `{"title":"a","tags":["` + nul + `"]}`, "tags[0]"},
+		{live, "POST", "/v1/hodl", `{"session_id":"ses_nul","title":"` + nul + `"}`, "title"},
+		{live, "POST", "/v1/hodl", `{"session_id":"ses_` + nul + `"}`, "session_id"},
+		{live, "PUT", "/v1/sessions/ses_nul", `{"tabs":[{"url":"https://a.b","title":"","tab_role":"` + nul + `"}]}`, "tabs[0].tab_role"},
+		{live, "PUT", "/v1/sessions/ses_nul", `{"notes":[{"body":"` + nul + `"}]}`, "notes[0].body"},
+		{live, "PUT", "/v1/sessions/ses_nul", `{"reasoning_thread":[{"id":"` + nul + `","kind":"question","text":"?"}]}`, "reasoning_thread[0].id"},
+		{live, "PUT", "/v1/sessions/ses_nul", `{"reasoning_thread":[{"id":"n","kind":"question","text":"?","evidence":["` + nul + `"]}]}`, "reasoning_thread[0].evidence"},
+		{live, "POST", "/v1/resume_tokens", `{"session_id":"ses_nul","audience":"` + nul + `","scopes":["read:context"]}`, "audience"},
+		{live, "POST", "/v1/resume_tokens/" + minted.text("jti") + "/revoke", `{"reason":"` + nul + `"}`, "reason"},
+		{live, "POST", "/v1/api_keys", `{"name":"` + nul + `"}`, "name"},
+		{token, "POST", "/v1/sessions/ses_nul/notes", `{"body":"` + nul + `"}`, "body"},
+		{token, "POST", "/v1/sessions/ses_nul/reasoning_nodes", `{"id":"n","kind":"question","text":"` + nul + `"}`, "text"},
+		{token, "PUT", "/v1/sessions/ses_nul/next_step", `{"text":"` + nul + `"}`, "text"},
+	} {
+		a := w.call(s.as, s.method, s.path, s.body)
+		if a.status != 422 || fieldMessage(a, s.field) == "" {
+			t.Errorf("%s %s with a NUL in %s: %s", s.method, s.path, s.field, a)
+		}
+	}
+}
+
+// Values of every type in every place: each is taken or refused, in words of JSON,
+// and never a fault of ours.
+func TestWrongTypes(t *testing.T) {
+	w := newWorld(t)
+	w.capture("ses_types")
+	token := w.token("ses_types", "write:notes write:next_step")
+	values := []string{`null`, `true`, `1`, `-1`, `1.5`, `1e400`, `9223372036854775808`, `""`, `"x"`, `[]`, `[null]`, `[1]`, `[[]]`, `{}`, `[{}]`, `{"a":1}`}
+	for _, s := range []struct {
+		as, method, path string
+		bodies           []string
+	}{
+		{live, "POST", "/v1/hodl", append(sessionFields, hodlFields...)},
+		{live, "POST", "/v1/hodls", hodlFields},
+		{live, "POST", "/v1/sessions", sessionFields},
+		{live, "POST", "/v1/resume_tokens", tokenFields},
+		{live, "POST", "/v1/api_keys", []string{`{"name":%s}`, `{"name":"x","mode":%s}`}},
+		{token, "POST", "/v1/sessions/ses_types/notes", []string{`{"body":%s}`}},
+		{token, "PUT", "/v1/sessions/ses_types/next_step", []string{`{"text":%s}`, `{"text":"x","depends_on":%s}`, `{"text":"x","confidence":%s}`}},
+	} {
+		for _, body := range s.bodies {
+			for _, v := range values {
+				a := w.call(s.as, s.method, s.path, fmt.Sprintf(body, v))
+				if a.status >= 300 && a.status != 422 && (a.status != 400 || v != "1e400") {
+					t.Errorf("%s %s with %s in %s: %s", s.method, s.path, v, body, a)
+				}
+			}
+		}
+	}
+}
+
+var (
+	hodlFields = []string{
+		`{"url":%s}`, `{"title":%s}`, `{"note":%s}`, `{"title":"x","tags":%s}`, `{"title":"x","source":%s}`, `{"title":"x","location":%s}`,
+		`{"location":{"file":%s}}`, `{"location":{"file":"f","line":%s}}`, `{"location":{"file":"f","selection":%s}}`,
+		`{"location":{"file":"f","selection":{"start_line":%s,"start_column":1,"end_line":1,"end_column":1}}}`,
+	}
+	sessionFields = []string{
+		`{"session_id":%s}`, `{"tabs":[],"title":%s}`, `{"tabs":[],"summary":%s}`, `{"tabs":%s}`, `{"media":%s}`, `{"reasoning_thread":%s}`, `{"ai_tags":%s}`, `{"notes":%s}`,
+		`{"tabs":[],"hodl_ids":%s}`, `{"tabs":[],"state":%s}`, `{"tabs":[{"url":%s,"title":""}]}`, `{"tabs":[{"url":"https://a.b","title":%s}]}`,
+		`{"tabs":[{"url":"https://a.b","title":"","scroll_y_pct":%s}]}`, `{"media":[{"kind":%s,"url":"https://a.b"}]}`, `{"media":[{"kind":"video","url":"https://a.b","timestamp_s":%s}]}`,
+		`{"reasoning_thread":[{"id":%s,"kind":"question","text":"?"}]}`, `{"reasoning_thread":[{"id":"n","kind":%s,"text":"?"}]}`,
+		`{"reasoning_thread":[{"id":"n","kind":"question","text":"?","supports":%s}]}`, `{"reasoning_thread":[{"id":"n","kind":"question","text":"?","confidence":%s}]}`,
+		`{"notes":[{"body":%s}]}`,
+	}
+	tokenFields = []string{
+		`{"session_id":%s,"audience":"sdk.unihodl.app","scopes":["read:context"]}`, `{"session_id":"ses_types","audience":%s,"scopes":["read:context"]}`,
+		`{"session_id":"ses_types","audience":"sdk.unihodl.app","scopes":%s}`, `{"session_id":"ses_types","audience":"sdk.unihodl.app","scopes":["read:context"],"ttl_seconds":%s}`,
+		`{"session_id":"ses_types","audience":"sdk.unihodl.app","scopes":["read:context"],"max_hydrations":%s}`,
+	}
+)
+
+// A refusal says what is there and what must be.
+func TestMisfitsAreSentences(t *testing.T) {
+	w := newWorld(t)
+	for body, want := range map[string]string{
+		`[]`:                                   `body is an array; it must be an object`,
+		`{"tabs":{}}`:                          `tabs is an object; it must be an array`,
+		`{"tabs":[{"url":7}]}`:                 `tabs[0].url is a number; it must be a string`,
+		`{"title":["x"]}`:                      `title is an array; it must be a string`,
+		`{"location":{"file":"f","line":1.5}}`: `location.line is out of range; it must be a whole number that fits`,
+		`{"location":{"file":"f","line":"1"}}`: `location.line is a string; it must be a whole number`,
+		`{"reasoning_thread":[{"id":"n","kind":"question","text":"?","confidence":"high"}]}`: `reasoning_thread[0].confidence is a string; it must be a number`,
+	} {
+		a := w.call(live, "POST", "/v1/hodl", body)
+		e, _ := a.object()["error"].(object)
+		if e["message"] != want {
+			t.Errorf("%s: %v, want %s", body, e["message"], want)
+		}
+	}
+}
+
+func TestUnknownFields(t *testing.T) {
+	w := newWorld(t)
+	const body = `{"title":"x","colour":1,"tabs":[{"url":"https://a.b","title":"","pinned":true}],"reasoning_thread":[{"id":"n","kind":"question","text":"?","supports":["gone"],"depends_on":["n"]}]}`
+	a := w.ok(live, "POST", "/v1/hodl", body)
+	got, _ := json.Marshal(a.object()["warnings"])
+	want := `["colour: unknown field; dropped","tabs[0].pinned: unknown field; dropped",` +
+		`"reasoning_thread[0].supports: no node \"gone\" in this thread; dropped","reasoning_thread[0].depends_on: \"n\" closes a cycle; dropped"]`
+	if string(got) != want {
+		t.Errorf("warnings are %s", got)
+	}
+	w.run([]scenario{
+		{name: "a hodl", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x","colour":1,"location":{"file":"f","inode":3}}`, status: 201, has: []string{`"colour: unknown field; dropped"`, `"location.inode: unknown field; dropped"`}},
+		{name: "strict", as: live, method: "POST", path: "/v1/sessions", body: body, status: 422, code: "validation_failed", has: []string{`"colour"`, `"tabs[0].pinned"`}},
+		{name: "strict change", as: live, method: "PUT", path: "/v1/sessions/ses_a", body: `{"tabs":[{"url":"https://a.b"}]}`, status: 422, code: "validation_failed", has: []string{"title"}},
+		{name: "another case is another field", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x","Note":"y"}`, status: 201, has: []string{`"Note: unknown field; dropped"`}},
+	})
+}
