@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -50,9 +51,8 @@ func (e *env) stores(c *cobra.Command, config *serve.Config) {
 }
 
 func (e *env) serve(ctx context.Context, config serve.Config, logs string) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal is not ours: it ends the program
 	log, err := e.logger(logs)
 	if err != nil {
 		return err
@@ -135,4 +135,21 @@ func requests(url, key string) string {
 	return request("PUT", "/v1/sessions/ses_first", key) + body(capture) + "\n" +
 		`TOKEN=$(` + request("POST", "/v1/resume_tokens", key) + body(mint) + ` | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')` + "\n" +
 		request("POST", "/v1/sessions/ses_first/hydrate", "$TOKEN") + "\n"
+}
+
+// untilSignal is done at the first SIGINT or SIGTERM. By then the second is not ours
+// any more: it ends the program.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	arrived := make(chan os.Signal, 1)
+	signal.Notify(arrived, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-arrived:
+		case <-ctx.Done():
+		}
+		signal.Stop(arrived)
+		cancel()
+	}()
+	return ctx, cancel
 }

@@ -167,7 +167,11 @@ func (s *Server) Run(ctx context.Context) error {
 		close(s.stopping)
 		limit, cancel := context.WithTimeout(background, drain)
 		defer cancel()
-		return s.http.Shutdown(limit)
+		if err := s.http.Shutdown(limit); err != nil {
+			s.config.Log.Warn("requests still running were cut off", "error", err)
+			s.http.Close()
+		}
+		return nil
 	})
 	err := group.Wait()
 	s.resume.FlushDenials(context.WithoutCancel(ctx), true)

@@ -31,6 +31,13 @@ func (s *Store) PutHodl(ctx context.Context, w HodlWrite) error {
 	if err != nil {
 		return err
 	}
+	next := hodlRow{Hodl: w.Hodl, selection: selection, dirty: true}
+	if next.tags, next.place, err = encodeHodl(&w.Hodl); err != nil {
+		return wrap(err, "encode hodl")
+	}
+	if w.Delete {
+		next.deletedAt = w.Hodl.UpdatedAt
+	}
 	sessions := make([]*sealedWrite, len(w.Sessions))
 	for i, x := range w.Sessions {
 		if sessions[i], err = s.seal(ctx, *x); err != nil {
@@ -47,8 +54,9 @@ func (s *Store) PutHodl(ctx context.Context, w HodlWrite) error {
 			}
 		},
 		decide: func(r *rows) error {
-			row, err := w.check(r.hodls[k])
-			if err != nil {
+			row := next
+			row.fresh = r.hodls[k] == nil || r.hodls[k].fresh
+			if err := w.check(r.hodls[k]); err != nil {
 				return err
 			}
 			for _, x := range sessions {
@@ -56,7 +64,7 @@ func (s *Store) PutHodl(ctx context.Context, w HodlWrite) error {
 					return err
 				}
 			}
-			r.hodls[k] = w.applied(row, selection)
+			r.hodls[k] = &row
 			for _, x := range sessions {
 				x.apply(r)
 			}
@@ -65,24 +73,16 @@ func (s *Store) PutHodl(ctx context.Context, w HodlWrite) error {
 	})
 }
 
-func (w *HodlWrite) check(row *hodlRow) (*hodlRow, error) {
+func (w *HodlWrite) check(row *hodlRow) error {
 	switch {
 	case row == nil && w.Expect.IsZero():
-		return &hodlRow{fresh: true}, nil
+		return nil
 	case row == nil || !row.deletedAt.IsZero():
-		return nil, missing(sql.ErrNoRows, "hodl", w.Hodl.ID)
+		return missing(sql.ErrNoRows, "hodl", w.Hodl.ID)
 	case !row.UpdatedAt.Equal(w.Expect):
-		return nil, hodl.Errorf(hodl.Stale, "hodl %s has changed meanwhile", w.Hodl.ID).WithHint("read it again and repeat the change")
+		return hodl.Errorf(hodl.Stale, "hodl %s has changed meanwhile", w.Hodl.ID).WithHint("read it again and repeat the change")
 	}
-	return row, nil
-}
-
-func (w *HodlWrite) applied(row *hodlRow, selection []byte) *hodlRow {
-	next := &hodlRow{Hodl: w.Hodl, selection: selection, fresh: row.fresh, dirty: true}
-	if w.Delete {
-		next.deletedAt = w.Hodl.UpdatedAt
-	}
-	return next
+	return nil
 }
 
 // sealSelection takes the selected text out of the clear location.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -28,14 +27,6 @@ const (
 	commitTimeout = 15 * time.Second
 )
 
-// planByKey makes the writer's statements look rows up by their key, always. Left to
-// itself the planner scans a table that is small when the statement is prepared,
-// and goes on to scan it, growing, until the next analyze.
-var planByKey = map[string]string{
-	"plan_cache_mode": "force_generic_plan",
-	"enable_seqscan":  "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
-}
-
 func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 	config, err := pgxpool.ParseConfig(o.Database)
 	if err != nil {
@@ -45,6 +36,9 @@ func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 	config.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
 	config.ConnConfig.RuntimeParams["application_name"] = "hodl"
 	config.MaxConns = max(config.MaxConns, 8)
+	// A prepared statement keeps the plan that was right for its tables when they
+	// were small. Connections that live for minutes are soon planned anew.
+	config.MaxConnLifetime, config.MaxConnLifetimeJitter = 2*time.Minute, 30*time.Second
 	reads, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open PostgreSQL: %w", err)
@@ -55,7 +49,6 @@ func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 	}
 	single := config.Copy()
 	single.MaxConns, single.MinConns, single.MinIdleConns = 1, 0, 0
-	maps.Copy(single.ConnConfig.RuntimeParams, planByKey)
 	writes, err := pgxpool.NewWithConfig(ctx, single)
 	if err != nil {
 		reads.Close()
@@ -91,14 +84,19 @@ func migratePostgres(ctx context.Context, o Options, role string) error {
 	if o.Admin == "" && upToDate(ctx, db) {
 		return nil
 	}
-	err = migrate(ctx, db, "postgres", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, migrationLock)
-		return err
-	})
-	if err != nil {
+	if err := migrate(ctx, db, "postgres", oneAtATime(ctx)); err != nil {
 		return fmt.Errorf("%w (migrations run under --database-admin, a role that may create tables in this database)", err)
 	}
 	return grant(ctx, db, role)
+}
+
+// oneAtATime makes the transactions of servers that start together wait for each
+// other.
+func oneAtATime(ctx context.Context) func(*sql.Tx) error {
+	return func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, migrationLock)
+		return err
+	}
 }
 
 func upToDate(ctx context.Context, db *sql.DB) bool {
@@ -123,6 +121,9 @@ func grant(ctx context.Context, db *sql.DB, role string) error {
 		revoke execute on function hodl_credential(bytea), hodl_workspace_named(text) from public;
 		grant execute on function hodl_credential(bytea), hodl_workspace_named(text) to ROLE;`, "ROLE", name)
 	return inTx(ctx, db, func(tx *sql.Tx) error {
+		if err := oneAtATime(ctx)(tx); err != nil {
+			return err
+		}
 		var owner bool
 		if err := tx.QueryRowContext(ctx, `select current_user = $1`, role).Scan(&owner); err != nil || owner {
 			return err // one role for both: it owns the tables already

@@ -126,9 +126,7 @@ func commitOn(ctx context.Context, conn *pgx.Conn, batch []*write) (sent bool, e
 	}
 	decideAll(r, batch)
 	save := &pgx.Batch{}
-	if err := queueSaves(save, r); err != nil {
-		return false, err
-	}
+	queueSaves(save, r)
 	save.Queue("commit")
 	return true, conn.SendBatch(ctx, save).Close()
 }
@@ -189,76 +187,6 @@ func (c columns) queueTo(b *pgx.Batch, text string) {
 	}
 }
 
-const (
-	pgLoadLogs = `select l.workspace, l.mode, l.size, w.plan
-		from unnest($1::text[], $2::text[]) k (workspace, mode)
-		join log_heads l on l.workspace = k.workspace and l.mode = k.mode
-		join workspaces w on w.workspace = k.workspace
-		order by l.workspace, l.mode for update of l`
-	pgLoadUsage = `select u.workspace, u.mode, u.month, u.hydrations
-		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, month)
-		join usage u on u.workspace = k.workspace and u.mode = k.mode and u.month = k.month
-		order by u.workspace, u.mode, u.month for update of u`
-	pgLoadTokens = `select t.workspace, t.mode, t.id, t.session, t.member, t.max_hydrations, t.hydrations, t.issued_at, t.expires_at, t.revoked_at, t.revoke_reason
-		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
-		join tokens t on t.workspace = k.workspace and t.mode = k.mode and t.id = k.id
-		order by t.workspace, t.mode, t.id for update of t`
-	pgLoadSessions = `select s.workspace, s.mode, s.id, s.member, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at
-		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
-		join sessions s on s.workspace = k.workspace and s.mode = k.mode and s.id = k.id
-		order by s.workspace, s.mode, s.id for update of s`
-
-	pgSaveLogs = `update log_heads l set size = v.size
-		from unnest($1::text[], $2::text[], $3::bigint[]) v (workspace, mode, size)
-		where l.workspace = v.workspace and l.mode = v.mode`
-	pgSaveUsage = `insert into usage (workspace, mode, month, hydrations)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
-		on conflict (workspace, mode, month) do update set hydrations = excluded.hydrations`
-	pgSaveTokens = `update tokens t set hydrations = v.hydrations, revoked_at = v.revoked_at, revoke_reason = v.revoke_reason
-		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[]) v (workspace, mode, id, hydrations, revoked_at, revoke_reason)
-		where t.workspace = v.workspace and t.mode = v.mode and t.id = v.id`
-	pgSaveSessions = `update sessions s set head = coalesce(v.head, s.head), state = v.state, fingerprint = v.fingerprint, captured_at = v.captured_at, updated_at = v.updated_at
-		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
-			v (workspace, mode, id, head, state, fingerprint, captured_at, updated_at)
-		where s.workspace = v.workspace and s.mode = v.mode and s.id = v.id`
-
-	pgLoadHodls = `select h.workspace, h.mode, h.member, h.id, h.updated_at, h.deleted_at
-		from unnest($1::text[], $2::text[], $3::text[], $4::text[]) k (workspace, mode, member, id)
-		join hodls h on h.workspace = k.workspace and h.mode = k.mode and h.member = k.member and h.id = k.id
-		order by h.workspace, h.mode, h.member, h.id for update of h`
-	pgSaveHodls = `update hodls h set url = v.url, title = v.title, note = v.note, tags = v.tags, location = v.location, selection = v.selection,
-			session = v.session, updated_at = v.updated_at, deleted_at = v.deleted_at
-		from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bytea[], $11::text[], $12::bigint[], $13::bigint[])
-			v (workspace, mode, member, id, url, title, note, tags, location, selection, session, updated_at, deleted_at)
-		where h.workspace = v.workspace and h.mode = v.mode and h.member = v.member and h.id = v.id`
-	pgRevoke = `update tokens t set revoked_at = v.at, revoke_reason = v.reason
-		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]) v (workspace, mode, session, at, reason)
-		where t.workspace = v.workspace and t.mode = v.mode and t.session = v.session and t.revoked_at = 0`
-	pgDetachHodls = `update hodls h set session = ''
-		from unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, session)
-		where h.workspace = v.workspace and h.mode = v.mode and h.session = v.session and h.session <> ''`
-	pgEraseVersions = `delete from session_versions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, session)
-		where s.workspace = v.workspace and s.mode = v.mode and s.session = v.session`
-	pgEraseSessions = `delete from sessions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, id)
-		where s.workspace = v.workspace and s.mode = v.mode and s.id = v.id`
-
-	pgAddTokens = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[])`
-	pgAddSessions = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])`
-	pgAddVersions = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[])
-		on conflict (workspace, mode, session, fingerprint) do nothing`
-	pgAddHodls = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[])`
-	pgAddRecords = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
-		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::bytea[])`
-	pgAddDetails = `insert into access_details (workspace, mode, seq, salt, address, user_agent)
-		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::text[], $6::text[])`
-	pgAddEvents = `insert into outbox (workspace, id, mode, type, session, jti, at)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])`
-)
-
 // queueLoads asks for every row the batch needs, each kind in one statement and in
 // the order of its key: all servers lock in the same order, the log's head first.
 func queueLoads(b *pgx.Batch, r *rows) {
@@ -302,7 +230,7 @@ func queueLoad(b *pgx.Batch, keys columns, text string, take func(scanner) error
 }
 
 // queueSaves writes what was decided, each kind in one statement.
-func queueSaves(b *pgx.Batch, r *rows) error {
+func queueSaves(b *pgx.Batch, r *rows) {
 	queueEnds(b, r)
 	logs, usage := newColumns(3), newColumns(4)
 	for k, l := range r.logs {
@@ -319,11 +247,8 @@ func queueSaves(b *pgx.Batch, r *rows) error {
 	usage.queueTo(b, pgSaveUsage)
 	queueTokens(b, r)
 	queueSessions(b, r)
-	if err := queueHodls(b, r); err != nil {
-		return err
-	}
+	queueHodls(b, r)
 	queueRecords(b, r)
-	return nil
 }
 
 func queueTokens(b *pgx.Batch, r *rows) {
@@ -384,27 +309,23 @@ func queueEnds(b *pgx.Batch, r *rows) {
 	erased.queueTo(b, pgEraseSessions)
 }
 
-func queueHodls(b *pgx.Batch, r *rows) error {
+func queueHodls(b *pgx.Batch, r *rows) {
 	saved, added := newColumns(13), newColumns(14)
 	for k, x := range r.hodls {
 		if x == nil || !x.dirty {
 			continue
 		}
-		tags, location, err := encodeHodl(&x.Hodl)
 		switch {
-		case err != nil:
-			return err
 		case x.fresh:
-			added.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, tags, string(x.Source), location, x.selection, string(x.SessionID),
+			added.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
 				micros(x.CreatedAt), micros(x.UpdatedAt))
 		default:
-			saved.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, tags, location, x.selection, string(x.SessionID),
+			saved.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
 				micros(x.UpdatedAt), micros(x.deletedAt))
 		}
 	}
 	saved.queueTo(b, pgSaveHodls)
 	added.queueTo(b, pgAddHodls)
-	return nil
 }
 
 func queueRecords(b *pgx.Batch, r *rows) {

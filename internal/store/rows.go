@@ -95,6 +95,8 @@ type hodlKey struct {
 type hodlRow struct {
 	hodl.Hodl           // loaded: only UpdatedAt
 	selection []byte    // sealed
+	tags      string    // as JSON
+	place     string    // Location as JSON
 	deletedAt time.Time // zero while it is there
 
 	fresh, dirty bool

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// sqliteStatements are the hot statements by their text, prepared once on the
+// connection that writes.
+type sqliteStatements map[string]*sql.Stmt
+
+func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
+	all := sqliteStatements{}
+	texts := sqliteTexts
+	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls} {
+		texts = append(texts, l.texts[:]...)
+	}
+	for _, text := range texts {
+		st, err := conn.PrepareContext(ctx, text)
+		if err != nil {
+			all.close()
+			return nil, fmt.Errorf("prepare %q: %w", text, err)
+		}
+		all[text] = st
+	}
+	return all, nil
+}
+
+func (s sqliteStatements) close() {
+	for _, st := range s {
+		st.Close()
+	}
+}
+
+// sqliteTx is one batch's transaction.
+type sqliteTx struct {
+	ctx   context.Context
+	stmts sqliteStatements
+}
+
+func (t *sqliteTx) exec(text string, args ...any) error {
+	_, err := t.stmts[text].ExecContext(t.ctx, args...)
+	return err
+}
+
+// load fills r. The transaction is immediate, so every row read is locked.
+func (t *sqliteTx) load(r *rows) error {
+	var logs, usage, tokens, sessions, hodls []any
+	for k := range r.logs {
+		logs = append(logs, string(k.ws), string(k.mode))
+	}
+	for k := range r.usage {
+		usage = append(usage, string(k.ws), string(k.mode), k.month)
+	}
+	for k := range r.tokens {
+		tokens = append(tokens, string(k.ws), string(k.mode), string(k.id))
+	}
+	for k := range r.sessions {
+		sessions = append(sessions, string(k.ws), string(k.mode), string(k.id))
+	}
+	for k := range r.hodls {
+		hodls = append(hodls, string(k.ws), string(k.mode), string(k.member), string(k.id))
+	}
+	for _, x := range []struct {
+		query sqliteLoad
+		keys  []any
+		take  func(scanner) error
+	}{
+		{sqliteLogs, logs, r.takeLog}, {sqliteUsage, usage, r.takeUsage}, {sqliteTokens, tokens, r.takeToken},
+		{sqliteSessions, sessions, r.takeSession}, {sqliteHodls, hodls, r.takeHodl},
+	} {
+		if err := t.loadAll(x.query, x.keys, x.take); err != nil {
+			return wrap(err, "load")
+		}
+	}
+	return nil
+}
+
+// A sqliteLoad is a query for one key, in three sizes: a statement costs more to
+// start than a look-up, so one asks for up to sixteen.
+type sqliteLoad struct {
+	width int // values in a key
+	texts [len(sqliteLoadSizes)]string
+}
+
+var sqliteLoadSizes = [...]int{16, 4, 1}
+
+func newSQLiteLoad(width int, text string) sqliteLoad {
+	l := sqliteLoad{width: width}
+	for i, n := range sqliteLoadSizes {
+		l.texts[i] = strings.TrimSuffix(strings.Repeat(text+" union all ", n), " union all ")
+	}
+	return l
+}
+
+// loadAll looks up every key and hands each row found to take.
+func (t *sqliteTx) loadAll(l sqliteLoad, keys []any, take func(scanner) error) error {
+	for i, n := range sqliteLoadSizes {
+		for most := n * l.width; len(keys) >= most; keys = keys[most:] {
+			if err := t.each(l.texts[i], keys[:most], take); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) each(text string, args []any, take func(scanner) error) error {
+	rows, err := t.stmts[text].QueryContext(t.ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func found(err error) (bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// save writes what was decided.
+func (t *sqliteTx) save(r *rows) error {
+	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveRecords} {
+		if err := step(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveLogs(r *rows) error {
+	for k, l := range r.logs {
+		if l != nil && l.dirty {
+			if err := t.exec(sqliteSaveLog, string(k.ws), string(k.mode), l.size); err != nil {
+				return wrap(err, "save log head")
+			}
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveUsage(r *rows) error {
+	for k, u := range r.usage {
+		var err error
+		switch {
+		case u == nil || !u.dirty:
+		case u.fresh:
+			err = t.exec(sqliteAddUsage, string(k.ws), string(k.mode), k.month, u.hydrations)
+		default:
+			err = t.exec(sqliteSaveUsage, string(k.ws), string(k.mode), k.month, u.hydrations)
+		}
+		if err != nil {
+			return wrap(err, "save usage")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveTokens(r *rows) error {
+	for k, x := range r.tokens {
+		var err error
+		switch {
+		case x == nil || !x.dirty:
+		case x.fresh:
+			err = t.exec(sqliteAddToken, string(k.ws), string(k.mode), string(k.id), string(x.Session), string(x.User), string(x.Key), x.Audience, joinScopes(x.Scopes), x.RedactionPolicy,
+				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason)
+		default:
+			err = t.exec(sqliteSaveToken, string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), micros(x.RevokedAt), x.RevokeReason)
+		}
+		if err != nil {
+			return wrap(err, "save token")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveSessions(r *rows) error {
+	for k, x := range r.sessions {
+		var err error
+		switch {
+		case x == nil || !x.dirty:
+		case x.fresh:
+			err = t.exec(sqliteAddSession, string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
+		default:
+			err = t.exec(sqliteSaveSession, string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt))
+		}
+		if err != nil {
+			return wrap(err, "save session")
+		}
+	}
+	for _, v := range r.versions {
+		if err := t.exec(sqliteAddVersion, string(v.ws), string(v.mode), string(v.id), v.fingerprint, micros(v.capturedAt), v.author, v.body); err != nil {
+			return wrap(err, "save session version")
+		}
+	}
+	return nil
+}
+
+// saveEnds comes first: see [rows].
+func (t *sqliteTx) saveEnds(r *rows) error {
+	for _, x := range r.revoked {
+		if err := t.exec(sqliteRevoke, string(x.ws), string(x.mode), string(x.id), micros(x.at), x.reason); err != nil {
+			return wrap(err, "revoke tokens")
+		}
+	}
+	for _, k := range r.erased {
+		for _, text := range []string{sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession} {
+			if err := t.exec(text, string(k.ws), string(k.mode), string(k.id)); err != nil {
+				return wrap(err, "erase session")
+			}
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveHodls(r *rows) error {
+	for k, x := range r.hodls {
+		if x == nil || !x.dirty {
+			continue
+		}
+		var err error
+		switch {
+		case x.fresh:
+			err = t.exec(sqliteAddHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
+				micros(x.CreatedAt), micros(x.UpdatedAt))
+		default:
+			err = t.exec(sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
+				micros(x.UpdatedAt), micros(x.deletedAt))
+		}
+		if err != nil {
+			return wrap(err, "save hodl")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveRecords(r *rows) error {
+	for i := range r.records {
+		x := &r.records[i]
+		if err := t.exec(sqliteAddRecord, string(x.ws), string(x.mode), x.seq, string(x.record.ID), string(x.record.Kind), string(x.record.User), string(x.record.Session), string(x.record.JTI), x.record.Actor,
+			micros(x.record.At), string(x.body), x.commitment[:]); err != nil {
+			return wrap(err, "save access record")
+		}
+		if err := t.exec(sqliteAddDetail, string(x.ws), string(x.mode), x.seq, x.salt[:], x.detail.Address, x.detail.UserAgent); err != nil {
+			return wrap(err, "save access detail")
+		}
+	}
+	for _, e := range r.events {
+		if err := t.exec(sqliteAddEvent, string(e.Workspace), string(e.ID), string(e.Mode), string(e.Type), string(e.Session), string(e.Token), micros(e.At)); err != nil {
+			return wrap(err, "save event")
+		}
+	}
+	return nil
+}
