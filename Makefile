@@ -36,7 +36,11 @@ run: build ## Build and serve on embedded SQLite in ./data
 build: ## Build bin/hodl, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)' -o bin/hodl ./cmd/hodl
 
+# The lines that hodl serve prints are tested as a reader would run them.
+CURL := command -v curl >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends curl; }
+
 test: ## Run every test on both engines; installs PostgreSQL when it is missing
+	@$(CURL)
 	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
 	@for module in $(NESTED); do (cd $$module && set -x && $(GOTEST) ./...); done
 

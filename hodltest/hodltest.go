@@ -9,6 +9,7 @@ package hodltest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -34,25 +35,25 @@ type Server struct {
 type Option func(*setting)
 
 type setting struct {
-	serve.Config
-	plan hodl.PlanName
+	serve serve.Config
+	plan  hodl.PlanName
 }
 
 // Clock makes the server tell the time by now, which must be safe for concurrent
 // use.
 func Clock(now func() time.Time) Option {
-	return func(s *setting) { s.Now = now }
+	return func(s *setting) { s.serve.Now = now }
 }
 
 // Data makes the server work on the SQLite database in a folder, which outlives
 // it. A server that is not the first on its folder has no keys to tell.
 func Data(dir string) Option {
-	return func(s *setting) { s.Config.Data = dir }
+	return func(s *setting) { s.serve.Data = dir }
 }
 
 // Demo seeds the public sandbox key and session.
 func Demo() Option {
-	return func(s *setting) { s.Demo = true }
+	return func(s *setting) { s.serve.Demo = true }
 }
 
 // Plan puts the first workspace on a plan; without it, it has no limits.
@@ -64,21 +65,21 @@ func Plan(name hodl.PlanName) Option {
 // to the test's log.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	s := &setting{Config: serve.Config{
+	s := &setting{serve: serve.Config{
 		Listen: "127.0.0.1:0", Data: t.TempDir(), Release: "test", Log: logTo(t),
 	}}
 	for _, o := range options {
 		o(s)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server, err := serve.Open(ctx, s.Config)
+	server, err := serve.Open(ctx, s.serve)
 	if err != nil {
 		cancel()
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
-	out := &Server{URL: server.URL, Data: s.Config.Data}
+	out := &Server{URL: server.URL, Data: s.serve.Data}
 	out.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -124,16 +125,15 @@ func (s *Server) Agent(token string, options ...client.Option) *client.Agent {
 
 func setPlan(t testing.TB, s *setting) {
 	t.Helper()
-	db, err := serve.OpenStore(t.Context(), s.Config)
+	db, err := serve.OpenStore(t.Context(), s.serve)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
 	w, err := db.WorkspaceNamed(t.Context(), serve.FirstWorkspace)
 	if err == nil {
 		err = db.SetPlan(t.Context(), w.ID, s.plan)
 	}
-	if err != nil {
+	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatalf("set the plan: %v", err)
 	}
 }

@@ -19,6 +19,6 @@ func Postgres(t testing.TB) Option {
 		t.Fatal(err)
 	}
 	return func(s *setting) {
-		s.Database, s.DatabaseAdmin, s.MasterKeyFile = app, admin, master
+		s.serve.Database, s.serve.DatabaseAdmin, s.serve.MasterKeyFile = app, admin, master
 	}
 }

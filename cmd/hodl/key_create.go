@@ -72,27 +72,32 @@ func (e *env) keyCreate(ctx context.Context, config serve.Config, order keyOrder
 		return usage(err)
 	}
 	config.Now = e.now
-	db, err := serve.OpenStore(ctx, config)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	w, err := db.WorkspaceNamed(ctx, order.workspace)
-	w, err = order.placed(w, err, func(plan hodl.PlanName) (*hodl.Workspace, error) {
-		return serve.CreateWorkspace(ctx, db, order.workspace, plan)
-	})
-	if err != nil {
-		return err
-	}
-	key, err := serve.CreateKey(ctx, db, w, mode, order.name)
+	key, err := order.fill(ctx, config, mode)
 	if err != nil {
 		return err
 	}
 	if e.json {
 		return e.printJSON(made(key))
 	}
-	e.note("%s key %s of workspace %s; it is shown this once", mode, key.Stored.ID, w.Name)
+	e.note("%s key %s of workspace %s; it is shown this once", mode, key.Stored.ID, key.Workspace.Name)
 	return e.printLine(key.Key)
+}
+
+// fill makes the key in the database that config names.
+func (o keyOrder) fill(ctx context.Context, config serve.Config, mode hodl.Mode) (key *serve.Credential, err error) {
+	db, err := serve.OpenStore(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	w, err := db.WorkspaceNamed(ctx, o.workspace)
+	w, err = o.placed(w, err, func(plan hodl.PlanName) (*hodl.Workspace, error) {
+		return serve.CreateWorkspace(ctx, db, o.workspace, plan)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return serve.CreateKey(ctx, db, w, mode, o.name)
 }
 
 // placed returns the workspace the key goes to: the one that was found, or one that

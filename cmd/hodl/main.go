@@ -41,12 +41,7 @@ recorded.`,
 		SilenceErrors: true, SilenceUsage: true, // report does both
 		PersistentPreRunE: e.start,
 		Args:              cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return c.Help()
-			}
-			return lost(c, args)
-		},
+		RunE:              helpOrLost,
 	}
 	root.PersistentFlags().BoolVar(&e.json, "json", false, "print one JSON value")
 	root.AddCommand(
@@ -65,15 +60,4 @@ recorded.`,
 	)
 	mirror(root)
 	return root
-}
-
-// group is a command that only holds others.
-func group(name, short string, members ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{
-		Use: name, Short: short, Example: members[0].Example,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return lost(c, args) },
-	}
-	c.AddCommand(members...)
-	return c
 }

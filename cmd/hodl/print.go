@@ -163,8 +163,11 @@ func (e *env) printFacts(facts [][2]string) error {
 
 // note tells something beside the result.
 func (e *env) note(format string, args ...any) {
-	fmt.Fprintf(e.err, "hodl: %s\n", clean(fmt.Sprintf(format, args...)))
+	e.say("hodl: %s\n", clean(fmt.Sprintf(format, args...)))
 }
+
+// say writes to standard error. When that fails, there is nowhere left to tell.
+func (e *env) say(format string, args ...any) { _, _ = fmt.Fprintf(e.err, format, args...) }
 
 // more tells how to get the next page, if there is one.
 func (e *env) more(cursor string) {

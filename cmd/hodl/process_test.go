@@ -118,7 +118,7 @@ func TestSecondSignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, err = conn.Write([]byte("POST /v1/hodls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + p.Keys[0].Key + "\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func waitUntilClosed(t *testing.T, address string) {
 		if err != nil {
 			return
 		}
-		conn.Close()
+		_ = conn.Close() // it was only to see who answers
 		select {
 		case <-tick.C:
 		case <-deadline:

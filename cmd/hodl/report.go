@@ -114,12 +114,12 @@ func (e *env) report(err error) {
 		e.reportJSON(err, message, hint, fields)
 		return
 	}
-	fmt.Fprintf(e.err, "%s %s\n", e.paint(bold+red, "hodl:"), message)
+	e.say("%s %s\n", e.paint(bold+red, "hodl:"), message)
 	for _, f := range fields {
-		fmt.Fprintf(e.err, "  %s %s\n", clean(f.Path), clean(f.Message))
+		e.say("  %s %s\n", clean(f.Path), clean(f.Message))
 	}
 	if hint != "" {
-		fmt.Fprintf(e.err, "%s %s\n", e.paint(bold, "hint:"), hint)
+		e.say("%s %s\n", e.paint(bold, "hint:"), hint)
 	}
 }
 
@@ -140,7 +140,7 @@ func (e *env) reportJSON(err error, message, hint string, fields []hodl.FieldErr
 	if len(fields) > 0 {
 		body["fields"] = fields
 	}
-	_ = json.NewEncoder(e.err).Encode(map[string]any{"error": body}) // there is nowhere left to tell
+	_ = json.NewEncoder(e.err).Encode(map[string]any{"error": body}) // as say
 }
 
 // explain returns what to say of err, harmless to a terminal.
@@ -157,45 +157,4 @@ func explain(err error) (message, advice string, fields []hodl.FieldError) {
 		advice = ours.hint
 	}
 	return clean(strings.TrimSpace(message)), clean(advice), fields
-}
-
-// lost is what a command says that only holds others.
-func lost(c *cobra.Command, args []string) error {
-	names := make([]string, 0, len(c.Commands()))
-	for _, member := range c.Commands() {
-		names = append(names, member.Name())
-	}
-	err := usagef("%s wants a command", c.CommandPath())
-	if len(args) > 0 {
-		err = usagef("%s has no command %q", c.CommandPath(), args[0])
-	}
-	return hint(err, "use one of: %s", strings.Join(names, ", "))
-}
-
-// exactly wants one argument for each name.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) == len(names) {
-			return nil
-		}
-		return misused(c, args, len(names))
-	}
-}
-
-// atMost wants no more arguments than n.
-func atMost(n int) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) <= n {
-			return nil
-		}
-		return misused(c, args, n)
-	}
-}
-
-func misused(c *cobra.Command, args []string, want int) error {
-	err := usagef("%s takes %d arguments, not %d", c.CommandPath(), want, len(args))
-	if want == 1 {
-		err = usagef("%s takes one argument, not %d", c.CommandPath(), len(args))
-	}
-	return hint(err, "write: %s", c.UseLine())
 }

@@ -70,15 +70,15 @@ func (e *env) draft(args []string) (hodl.SessionDraft, error) {
 	if len(args) == 0 {
 		return d, nil
 	}
-	name, in := "standard input", e.in
+	name, in := "standard input", io.NopCloser(e.in)
 	if args[0] != "-" {
 		f, err := os.Open(args[0])
 		if err != nil {
 			return d, err
 		}
-		defer f.Close()
 		name, in = args[0], f
 	}
+	defer in.Close()
 	content, err := io.ReadAll(io.LimitReader(in, hodl.MaxRequest+1))
 	if err != nil {
 		return d, fmt.Errorf("read %s: %w", name, err)

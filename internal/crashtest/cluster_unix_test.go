@@ -118,7 +118,7 @@ func (c *cluster) run(port string) chan struct{} {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.data, "..", "log"), os.O_WRONLY|os.O_APPEND, 0)
 	must(c.t, err)
-	defer log.Close()
+	defer func() { must(c.t, log.Close()) }()
 	p := exec.Command(c.program, "-D", c.data, "-p", port)
 	p.Stdout, p.Stderr = log, log
 	c.own(p)
@@ -148,7 +148,7 @@ func (c *cluster) processes() []int {
 		c.t.Error(err)
 		return nil
 	}
-	defer conn.Close(c.ctx)
+	defer func() { _ = conn.Close(c.ctx) }() // it was only read from
 	rows, err := conn.Query(c.ctx, `select pid from pg_stat_activity where pid <> pg_backend_pid()`)
 	if err != nil {
 		c.t.Error(err)

@@ -2,9 +2,15 @@ package crashtest
 
 import "testing"
 
-func TestKill(t *testing.T) { kill(t, onSQLite(t)) }
+func TestKill(t *testing.T) {
+	t.Parallel()
+	kill(t, onSQLite(t))
+}
 
-func TestKillPostgres(t *testing.T) { kill(t, onPostgres(t)) }
+func TestKillPostgres(t *testing.T) {
+	t.Parallel()
+	kill(t, onPostgres(t))
+}
 
 // kill ends the server with SIGKILL in the middle of its work, again and again.
 // Nothing it acknowledged may be lost, and nothing be there twice.

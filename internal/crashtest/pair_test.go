@@ -17,6 +17,7 @@ import (
 // TestTwoServers runs two server processes over one PostgreSQL: what is counted is
 // counted once, and what is ended on one is ended on the other.
 func TestTwoServers(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	t.Run("hydrations of a token", p.testCap)
 	t.Run("monthly quota", p.testQuota)
@@ -60,7 +61,7 @@ func (p *pair) withStore(t *testing.T, use func(*store.Store)) {
 	t.Helper()
 	s, err := serve.OpenStore(p.ctx, p.setup.config())
 	must(t, err)
-	defer s.Close()
+	defer func() { must(t, s.Close()) }()
 	use(s)
 }
 
@@ -182,7 +183,7 @@ func (p *pair) nearQuota(t *testing.T, ws hodl.WorkspaceID, key string, used int
 	var now struct{ Month string }
 	p.ends[0].get(p.ctx, t, "/v1/usage", key, &now)
 	db := openRaw(t, p.setup)
-	defer db.Close()
+	defer func() { must(t, db.Close()) }()
 	tx := scoped(p.ctx, t, db, p.setup, ws)
 	defer tx.Rollback()
 	_, err := tx.ExecContext(p.ctx, `insert into usage (workspace, mode, month, hydrations) values ($1, 'live', $2, $3)`, ws, now.Month, used)

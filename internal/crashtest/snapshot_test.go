@@ -93,7 +93,7 @@ func scoped(ctx context.Context, t testing.TB, db *sql.DB, c setup, ws hodl.Work
 func look(ctx context.Context, t testing.TB, c setup, ws hodl.WorkspaceID) *snapshot {
 	t.Helper()
 	db := openRaw(t, c)
-	defer db.Close()
+	defer func() { must(t, db.Close()) }()
 	tx := scoped(ctx, t, db, c, ws)
 	defer tx.Rollback()
 	l := &loader{ctx, t, tx, ws, &snapshot{
@@ -199,19 +199,24 @@ func (l *loader) rest() {
 }
 
 func (l *loader) integrity() {
-	for _, pragma := range []string{"integrity_check", "foreign_key_check"} {
-		rows, err := l.tx.QueryContext(l.ctx, "pragma "+pragma)
-		must(l.t, err)
-		for rows.Next() {
-			verdict := "a foreign key without its row"
-			if pragma == "integrity_check" {
-				must(l.t, rows.Scan(&verdict))
-			}
-			if verdict != "ok" {
-				l.t.Errorf("pragma %s: %s", pragma, verdict)
-			}
+	l.pragma("integrity_check", func(rows *sql.Rows) string {
+		var verdict string
+		must(l.t, rows.Scan(&verdict))
+		return verdict
+	})
+	l.pragma("foreign_key_check", func(*sql.Rows) string { return "a row without what it names" })
+}
+
+// pragma runs a check of SQLite's own; each row of its answer but "ok" is a fault.
+func (l *loader) pragma(name string, verdict func(*sql.Rows) string) {
+	l.t.Helper()
+	rows, err := l.tx.QueryContext(l.ctx, "pragma "+name)
+	must(l.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		if v := verdict(rows); v != "ok" {
+			l.t.Errorf("pragma %s: %s", name, v)
 		}
-		must(l.t, rows.Err())
-		must(l.t, rows.Close())
 	}
+	must(l.t, rows.Err())
 }

@@ -2,9 +2,15 @@ package crashtest
 
 import "testing"
 
-func TestTerminate(t *testing.T) { terminate(t, onSQLite(t)) }
+func TestTerminate(t *testing.T) {
+	t.Parallel()
+	terminate(t, onSQLite(t))
+}
 
-func TestTerminatePostgres(t *testing.T) { terminate(t, onPostgres(t)) }
+func TestTerminatePostgres(t *testing.T) {
+	t.Parallel()
+	terminate(t, onPostgres(t))
+}
 
 // terminate sends SIGTERM in the middle of the work: the server answers what it has
 // begun, and exits with 0.

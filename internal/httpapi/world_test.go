@@ -89,8 +89,10 @@ type setting struct {
 	bodyTimeout time.Duration
 }
 
+// newWorld makes a world for a test, which then runs beside others.
 func newWorld(t *testing.T, settings ...setting) *world {
 	t.Helper()
+	t.Parallel()
 	set := setting{}
 	if len(settings) > 0 {
 		set = settings[0]

@@ -97,6 +97,7 @@ func refusalOf(a *answer) (e *refusal, broken error) {
 // are given.
 func serving(t *testing.T) (server *hodltest.Server, base string) {
 	t.Helper()
+	t.Parallel()
 	server = hodltest.Start(t, hodltest.Demo())
 	return server, server.URL + "/api"
 }
