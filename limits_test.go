@@ -1,6 +1,7 @@
 package hodl_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -42,12 +43,12 @@ func TestHodlDraftCheck(t *testing.T) {
 // Every fault is told, up to what a reader can use.
 func TestFaultsAreToldTogether(t *testing.T) {
 	d := hodl.SessionDraft{ID: "x", Title: strings.Repeat("t", hodl.MaxTitle+1), Tabs: make([]hodl.Tab, 3)}
-	e, ok := d.Check().(*hodl.Error)
+	e, ok := errors.AsType[*hodl.Error](d.Check())
 	if !ok || len(e.Fields) != 5 || e.Hint == "" {
 		t.Errorf("the faults are %v", e)
 	}
 	d = hodl.SessionDraft{Tabs: make([]hodl.Tab, 1000)}
-	if e, ok := d.Check().(*hodl.Error); !ok || len(e.Fields) != 50 {
+	if e, ok := errors.AsType[*hodl.Error](d.Check()); !ok || len(e.Fields) != 50 {
 		t.Errorf("%d faults are told", len(e.Fields))
 	}
 }

@@ -1,6 +1,7 @@
 package hodl_test
 
 import (
+	"errors"
 	"testing"
 
 	"hodl"
@@ -29,7 +30,7 @@ func TestTransitions(t *testing.T) {
 			state, event, err := from.After(op)
 			want := row[i]
 			if want.state == refused {
-				e, ok := err.(*hodl.Error)
+				e, ok := errors.AsType[*hodl.Error](err)
 				if !ok || e.Code != hodl.InvalidTransition || e.Hint == "" || state != from || event != "" {
 					t.Errorf("%q after %s: %q, %q, %v; want a refusal", from, op, state, event, err)
 				}

@@ -23,7 +23,7 @@ type anyDraft struct {
 }
 
 func (d *anyDraft) isSession() bool {
-	return d.ID != "" || d.Tabs != nil || d.Media != nil || d.Thread != nil || d.SessionDraft.Tags != nil || d.Notes != nil
+	return d.ID != "" || d.Tabs != nil || d.Media != nil || d.Thread != nil || d.Tags != nil || d.Notes != nil
 }
 
 func (d *anyDraft) hodl() hodl.HodlDraft {

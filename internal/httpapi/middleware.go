@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -103,10 +104,10 @@ func (s *server) requestID() string {
 func (s *server) serve(mux *http.ServeMux, w *recorder, r *http.Request, info *request) {
 	defer func() {
 		p := recover()
-		if p == nil || p == http.ErrAbortHandler {
+		if err, _ := p.(error); p == nil || errors.Is(err, http.ErrAbortHandler) {
 			return
 		}
-		s.Log.ErrorContext(r.Context(), "panic", "request", info.id, "panic", p, "stack", string(debug.Stack()))
+		s.Log.ErrorContext(r.Context(), "panic", slog.String("request", info.id), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 		if !w.wrote {
 			writeError(w, hodl.Errorf(hodl.Internal, "panic"))
 		}

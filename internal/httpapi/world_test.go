@@ -102,7 +102,7 @@ func newWorld(t *testing.T, settings ...setting) *world {
 	w.must(err)
 	w.Store, err = store.Open(t.Context(), store.Options{Dir: w.dir, Master: master, Now: w.clock.now})
 	w.must(err)
-	t.Cleanup(func() { w.must(w.Store.Close()) })
+	t.Cleanup(func() { w.must(w.Close()) })
 	w.listen(set)
 	w.people(cmp.Or(set.plan, hodl.Enterprise))
 	return w

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -168,7 +169,7 @@ func (s *Server) Run(ctx context.Context) error {
 		limit, cancel := context.WithTimeout(background, drain)
 		defer cancel()
 		if err := s.http.Shutdown(limit); err != nil {
-			s.config.Log.Warn("requests still running were cut off", "error", err)
+			s.config.Log.WarnContext(background, "requests still running were cut off", slog.Any("error", err))
 			s.http.Close()
 		}
 		return nil

@@ -71,7 +71,7 @@ func (k *Keys) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := k.Refresh(ctx); err != nil && ctx.Err() == nil {
-				k.log.ErrorContext(ctx, "the signing keys could not be refreshed", "error", err)
+				k.log.ErrorContext(ctx, "the signing keys could not be refreshed", slog.Any("error", err))
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (k *Keys) plan(rows []store.SigningKey) (store.KeyChange, error) {
 	made.KID, made.Public = key.KID(), key.Public().Bytes()
 	row := rowOf(made, key.Seed())
 	change.Add = &row
-	k.log.Info("a signing key was made", "kid", made.KID, "signs_from", made.SignsFrom)
+	k.log.Info("a signing key was made", slog.String("kid", made.KID), slog.Time("signs_from", made.SignsFrom))
 	return change, nil
 }
 

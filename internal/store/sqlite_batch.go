@@ -19,7 +19,7 @@ func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error
 		texts = append(texts, l.texts[:]...)
 	}
 	for _, text := range texts {
-		st, err := conn.PrepareContext(ctx, text)
+		st, err := conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // kept for the life of the connection; close closes it
 		if err != nil {
 			all.close()
 			return nil, fmt.Errorf("prepare %q: %w", text, err)

@@ -310,7 +310,7 @@ func TestPrintingAKeyShowsNoSecret(t *testing.T) {
 	key := testKey(t, 'S') // the seed is SSSS…, 83 in decimal and 53 in hex
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("key", "pointer", key, "value", *key)
-	asJSON, err := json.Marshal(key)
+	asJSON, err := json.Marshal(key) //nolint:staticcheck // that nothing of it is exported is what this tests
 	if err != nil {
 		t.Fatal(err)
 	}

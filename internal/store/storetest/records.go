@@ -204,7 +204,7 @@ func testEvents(t *testing.T, w *world) {
 	refused(t, "exhausted", w.hydrate(ctx, w.Store, k), hodl.HydrationsExhausted)
 	equal(t, "events", w.eventsOf(t, s.ID), []hodl.EventType{hodl.SessionHeld, hodl.SessionShared, hodl.SessionHandedOff, hodl.SessionResumed})
 	equal(t, "tokens named", one[int](t, w, `select count(*) from outbox where jti = $1 and workspace = $2 and mode = 'live'`, k.ID, w.ws), 2)
-	var at int64 = one[int64](t, w, `select max(at) from outbox`)
+	at := one[int64](t, w, `select max(at) from outbox`)
 	if now := w.Now(); time.UnixMicro(at).After(now) {
 		t.Errorf("an event of %v, after %v", time.UnixMicro(at), now)
 	}
