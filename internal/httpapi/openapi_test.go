@@ -23,7 +23,7 @@ type object = map[string]any
 
 // Clients are built against the committed document, so it changes only together
 // with the version it states.
-func TestDocumentIsTheCommittedOne(t *testing.T) {
+func TestGoldenDocument(t *testing.T) {
 	got, err := httpapi.Document()
 	if err != nil {
 		t.Fatal(err)
