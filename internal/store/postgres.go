@@ -48,6 +48,8 @@ func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 		return nil, nil, err
 	}
 	single := config.Copy()
+	// The writer looks up keys and nothing else: a table is never worth reading whole.
+	single.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
 	single.MaxConns, single.MinConns, single.MinIdleConns = 1, 0, 0
 	writes, err := pgxpool.NewWithConfig(ctx, single)
 	if err != nil {

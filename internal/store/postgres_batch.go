@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -187,11 +188,13 @@ func (c columns) queueTo(b *pgx.Batch, text string) {
 	}
 }
 
-// queueLoads asks for every row the batch needs, each kind in one statement and in
-// the order of its key: all servers lock in the same order, the log's head first.
+// queueLoads asks for every row the batch needs, each kind in one statement. What
+// is locked is asked for in the order of its key, the log's head first: all servers
+// lock in the same order. Usage and tokens need no lock of their own, because no
+// write changes them without the head of their log.
 func queueLoads(b *pgx.Batch, r *rows) {
 	logs, usage, tokens, sessions := newColumns(2), newColumns(3), newColumns(3), newColumns(3)
-	for k := range r.logs {
+	for _, k := range inOrder(r.logs, partition.compare) {
 		logs.add(string(k.ws), string(k.mode))
 	}
 	for k := range r.usage {
@@ -200,11 +203,11 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	for k := range r.tokens {
 		tokens.add(string(k.ws), string(k.mode), string(k.id))
 	}
-	for k := range r.sessions {
+	for _, k := range inOrder(r.sessions, sessionKey.compare) {
 		sessions.add(string(k.ws), string(k.mode), string(k.id))
 	}
 	hodls := newColumns(4)
-	for k := range r.hodls {
+	for _, k := range inOrder(r.hodls, hodlKey.compare) {
 		hodls.add(string(k.ws), string(k.mode), string(k.member), string(k.id))
 	}
 	queueLoad(b, logs, pgLoadLogs, r.takeLog)
@@ -212,6 +215,10 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	queueLoad(b, tokens, pgLoadTokens, r.takeToken)
 	queueLoad(b, sessions, pgLoadSessions, r.takeSession)
 	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
+}
+
+func inOrder[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
+	return slices.SortedFunc(maps.Keys(m), compare)
 }
 
 func queueLoad(b *pgx.Batch, keys columns, text string, take func(scanner) error) {

@@ -1,47 +1,50 @@
 package store
 
+// A join with a list of keys leaves PostgreSQL the choice to read every row of the
+// batch's workspaces, which row-level security names to it, and while its
+// statistics are young it takes it. A lateral look-up with offset 0 or a lock is one
+// it cannot turn around: each key goes through its index, however large the table.
 const (
 	pgLoadLogs = `select l.workspace, l.mode, l.size, w.plan
 		from unnest($1::text[], $2::text[]) k (workspace, mode)
-		join log_heads l on l.workspace = k.workspace and l.mode = k.mode
-		join workspaces w on w.workspace = k.workspace
-		order by l.workspace, l.mode for update of l`
+		cross join lateral (select * from log_heads l where l.workspace = k.workspace and l.mode = k.mode for update) l
+		cross join lateral (select plan from workspaces w where w.workspace = k.workspace offset 0) w`
 	pgLoadUsage = `select u.workspace, u.mode, u.month, u.hydrations
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, month)
-		join usage u on u.workspace = k.workspace and u.mode = k.mode and u.month = k.month
-		order by u.workspace, u.mode, u.month for update of u`
+		cross join lateral (select * from usage u where u.workspace = k.workspace and u.mode = k.mode and u.month = k.month offset 0) u`
 	pgLoadTokens = `select t.workspace, t.mode, t.id, t.session, t.member, t.max_hydrations, t.hydrations, t.issued_at, t.expires_at, t.revoked_at, t.revoke_reason
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
-		join tokens t on t.workspace = k.workspace and t.mode = k.mode and t.id = k.id
-		order by t.workspace, t.mode, t.id for update of t`
+		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = k.id offset 0) t`
 	pgLoadSessions = `select s.workspace, s.mode, s.id, s.member, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
-		join sessions s on s.workspace = k.workspace and s.mode = k.mode and s.id = k.id
-		order by s.workspace, s.mode, s.id for update of s`
+		cross join lateral (select * from sessions s where s.workspace = k.workspace and s.mode = k.mode and s.id = k.id for update) s`
 
 	pgSaveLogs = `update log_heads l set size = v.size
 		from unnest($1::text[], $2::text[], $3::bigint[]) v (workspace, mode, size)
-		where l.workspace = v.workspace and l.mode = v.mode`
+		cross join lateral (select x.ctid from log_heads x where x.workspace = v.workspace and x.mode = v.mode offset 0) x
+		where l.ctid = x.ctid`
 	pgSaveUsage = `insert into usage (workspace, mode, month, hydrations)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
 		on conflict (workspace, mode, month) do update set hydrations = excluded.hydrations`
 	pgSaveTokens = `update tokens t set hydrations = v.hydrations, revoked_at = v.revoked_at, revoke_reason = v.revoke_reason
 		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[]) v (workspace, mode, id, hydrations, revoked_at, revoke_reason)
-		where t.workspace = v.workspace and t.mode = v.mode and t.id = v.id`
+		cross join lateral (select x.ctid from tokens x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
+		where t.ctid = x.ctid`
 	pgSaveSessions = `update sessions s set head = coalesce(v.head, s.head), state = v.state, fingerprint = v.fingerprint, captured_at = v.captured_at, updated_at = v.updated_at
 		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
 			v (workspace, mode, id, head, state, fingerprint, captured_at, updated_at)
-		where s.workspace = v.workspace and s.mode = v.mode and s.id = v.id`
+		cross join lateral (select x.ctid from sessions x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
+		where s.ctid = x.ctid`
 
 	pgLoadHodls = `select h.workspace, h.mode, h.member, h.id, h.updated_at, h.deleted_at
 		from unnest($1::text[], $2::text[], $3::text[], $4::text[]) k (workspace, mode, member, id)
-		join hodls h on h.workspace = k.workspace and h.mode = k.mode and h.member = k.member and h.id = k.id
-		order by h.workspace, h.mode, h.member, h.id for update of h`
+		cross join lateral (select * from hodls h where h.workspace = k.workspace and h.mode = k.mode and h.member = k.member and h.id = k.id for update) h`
 	pgSaveHodls = `update hodls h set url = v.url, title = v.title, note = v.note, tags = v.tags, location = v.location, selection = v.selection,
 			session = v.session, updated_at = v.updated_at, deleted_at = v.deleted_at
 		from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bytea[], $11::text[], $12::bigint[], $13::bigint[])
 			v (workspace, mode, member, id, url, title, note, tags, location, selection, session, updated_at, deleted_at)
-		where h.workspace = v.workspace and h.mode = v.mode and h.member = v.member and h.id = v.id`
+		cross join lateral (select x.ctid from hodls x where x.workspace = v.workspace and x.mode = v.mode and x.member = v.member and x.id = v.id offset 0) x
+		where h.ctid = x.ctid`
 	pgRevoke = `update tokens t set revoked_at = v.at, revoke_reason = v.reason
 		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]) v (workspace, mode, session, at, reason)
 		where t.workspace = v.workspace and t.mode = v.mode and t.session = v.session and t.revoked_at = 0`
@@ -51,7 +54,8 @@ const (
 	pgEraseVersions = `delete from session_versions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, session)
 		where s.workspace = v.workspace and s.mode = v.mode and s.session = v.session`
 	pgEraseSessions = `delete from sessions s using unnest($1::text[], $2::text[], $3::text[]) v (workspace, mode, id)
-		where s.workspace = v.workspace and s.mode = v.mode and s.id = v.id`
+		cross join lateral (select x.ctid from sessions x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
+		where s.ctid = x.ctid`
 
 	pgAddTokens = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[])`

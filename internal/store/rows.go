@@ -39,6 +39,10 @@ type partition struct {
 	mode hodl.Mode
 }
 
+func (p partition) compare(o partition) int {
+	return cmp.Or(cmp.Compare(p.ws, o.ws), cmp.Compare(p.mode, o.mode))
+}
+
 type usageKey struct {
 	partition
 	month string
@@ -55,7 +59,7 @@ type sessionKey struct {
 }
 
 func (k sessionKey) compare(o sessionKey) int {
-	return cmp.Or(cmp.Compare(k.ws, o.ws), cmp.Compare(k.mode, o.mode), cmp.Compare(k.id, o.id))
+	return cmp.Or(k.partition.compare(o.partition), cmp.Compare(k.id, o.id))
 }
 
 type logRow struct {
@@ -90,6 +94,10 @@ type hodlKey struct {
 	partition
 	member hodl.UserID
 	id     hodl.HodlID
+}
+
+func (k hodlKey) compare(o hodlKey) int {
+	return cmp.Or(k.partition.compare(o.partition), cmp.Compare(k.member, o.member), cmp.Compare(k.id, o.id))
 }
 
 type hodlRow struct {
