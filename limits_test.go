@@ -103,8 +103,13 @@ func TestPrincipalMay(t *testing.T) {
 		scopes, want string
 		ok           bool
 	}{
-		{"*", "keys:write", true}, {"sessions:read", "sessions:read", true}, {"sessions:write", "sessions:read", true},
-		{"sessions:read", "sessions:write", false}, {"sessions:write", "tokens:read", false}, {"", "sessions:read", false}, {"sessions", "sessions:read", false},
+		{"*", "keys:write", true},
+		{"sessions:read", "sessions:read", true},
+		{"sessions:write", "sessions:read", true},
+		{"sessions:read", "sessions:write", false},
+		{"sessions:write", "tokens:read", false},
+		{"", "sessions:read", false},
+		{"sessions", "sessions:read", false},
 	} {
 		p := hodl.Principal{Scopes: strings.Fields(tt.scopes)}
 		if got := p.May(tt.want); got != tt.ok {

@@ -1,6 +1,7 @@
 package hodl_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func TestThreadIsAGraph(t *testing.T) {
 
 // pathOf is the field of a refusal of one field.
 func pathOf(err error) string {
-	e, ok := err.(*hodl.Error)
+	e, ok := errors.AsType[*hodl.Error](err)
 	if !ok || len(e.Fields) != 1 {
 		return ""
 	}

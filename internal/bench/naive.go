@@ -90,8 +90,10 @@ func (n *naive) hydrate(ctx context.Context, w *workshop, t *hodl.Token) error {
 		}{
 			{`update tokens set hydrations = hydrations + 1 where workspace = $1 and mode = $2 and id = $3 and revoked_at = 0 and hydrations < max_hydrations`, []any{t.Workspace, t.Mode, t.ID}},
 			{`insert into usage (workspace, mode, month, hydrations) values ($1, $2, $3, 1) on conflict (workspace, mode, month) do update set hydrations = usage.hydrations + 1`, []any{t.Workspace, t.Mode, hodl.Month(r.At)}},
-			{`insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-				[]any{t.Workspace, t.Mode, seq, r.ID, r.Kind, t.User, t.Session, t.ID, r.Actor, r.At.UnixMicro(), recordText, recordSum}},
+			{
+				`insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+				[]any{t.Workspace, t.Mode, seq, r.ID, r.Kind, t.User, t.Session, t.ID, r.Actor, r.At.UnixMicro(), recordText, recordSum},
+			},
 			{`insert into access_details (workspace, mode, seq, salt, address, user_agent) values ($1, $2, $3, $4, $5, $6)`, []any{t.Workspace, t.Mode, seq, recordSum, "127.0.0.1", "bench"}},
 		} {
 			if _, err := tx.ExecContext(ctx, x.text, x.args...); err != nil {

@@ -20,13 +20,28 @@ func TestStates(t *testing.T) {
 		do   route
 		want string // the state after, or a code
 	}{
-		{"open", move("hold"), "held"}, {"open", move("resume"), "resumed"}, {"open", move("archive"), "archived"}, {"open", move("restore"), "invalid_transition"},
-		{"held", move("hold"), "held"}, {"held", move("resume"), "resumed"}, {"held", move("archive"), "archived"}, {"held", move("restore"), "held"},
-		{"resumed", move("hold"), "invalid_transition"}, {"resumed", move("resume"), "resumed"}, {"resumed", move("archive"), "archived"},
-		{"archived", move("hold"), "invalid_transition"}, {"archived", move("resume"), "invalid_transition"}, {"archived", move("archive"), "archived"}, {"archived", move("restore"), "held"},
-		{"archived", capture, "invalid_transition"}, {"archived", update, "invalid_transition"},
-		{"resumed", update, "open"}, {"held", update, "open"}, {"open", capture, "open"}, // the same fingerprint
-		{"open", route{"PUT", "/v1/sessions/{ses}", `{"title":"changed"}`}, "held"}, {"resumed", route{"PUT", "/v1/sessions/{ses}", `{"title":"changed"}`}, "held"},
+		{"open", move("hold"), "held"},
+		{"open", move("resume"), "resumed"},
+		{"open", move("archive"), "archived"},
+		{"open", move("restore"), "invalid_transition"},
+		{"held", move("hold"), "held"},
+		{"held", move("resume"), "resumed"},
+		{"held", move("archive"), "archived"},
+		{"held", move("restore"), "held"},
+		{"resumed", move("hold"), "invalid_transition"},
+		{"resumed", move("resume"), "resumed"},
+		{"resumed", move("archive"), "archived"},
+		{"archived", move("hold"), "invalid_transition"},
+		{"archived", move("resume"), "invalid_transition"},
+		{"archived", move("archive"), "archived"},
+		{"archived", move("restore"), "held"},
+		{"archived", capture, "invalid_transition"},
+		{"archived", update, "invalid_transition"},
+		{"resumed", update, "open"},
+		{"held", update, "open"},
+		{"open", capture, "open"}, // the same fingerprint
+		{"open", route{"PUT", "/v1/sessions/{ses}", `{"title":"changed"}`}, "held"},
+		{"resumed", route{"PUT", "/v1/sessions/{ses}", `{"title":"changed"}`}, "held"},
 	} {
 		id := fmt.Sprintf("ses_%s%s%d", tt.from, strings.ReplaceAll(tt.want, "_", ""), w.clock.micros.Load())
 		at := strings.NewReplacer("{ses}", id)

@@ -20,12 +20,18 @@ func TestBurstThenRate(t *testing.T) {
 		ok   bool
 		wait time.Duration
 	}{
-		{0, true, 0}, {0, true, 0}, {0, true, 0}, {0, true, 0},
+		{0, true, 0},
+		{0, true, 0},
+		{0, true, 0},
+		{0, true, 0},
 		{0, false, 100 * time.Millisecond},
 		{40 * time.Millisecond, false, 60 * time.Millisecond},
 		{100 * time.Millisecond, true, 0},
 		{100 * time.Millisecond, false, 100 * time.Millisecond},
-		{time.Hour, true, 0}, {time.Hour, true, 0}, {time.Hour, true, 0}, {time.Hour, true, 0},
+		{time.Hour, true, 0},
+		{time.Hour, true, 0},
+		{time.Hour, true, 0},
+		{time.Hour, true, 0},
 		{time.Hour, false, 100 * time.Millisecond}, // rest does not pile up
 	} {
 		if wait, ok := l.Take("k", start.Add(tt.at)); ok != tt.ok || wait != tt.wait {

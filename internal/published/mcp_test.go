@@ -94,7 +94,7 @@ func TestMCPServerListsPageByPage(t *testing.T) {
 	if want := "[ses_page4 ses_page3 ses_page2 ses_page1 ses_page0]"; fmt.Sprint(seen) != want {
 		t.Errorf("the pages hold %v, want %s", seen, want)
 	}
-	if _, _, err := m.listSessions(10, "nonsense"); err == nil || err.(*refusal).code != "validation_failed" {
+	if _, _, err := m.listSessions(10, "nonsense"); codeOf(err) != "validation_failed" {
 		t.Errorf("a malformed cursor: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -88,7 +89,7 @@ func (s *Service) deny(ctx context.Context, u *use, code hodl.Code, n int) {
 	rec := u.record(hodl.RecordID(s.store.NewID("acr")), hodl.KindDenied)
 	rec.Code, rec.Count = code, n
 	if err := s.store.Append(ctx, rec, u.Detail); err != nil {
-		s.options.Log.WarnContext(ctx, "a denial was not recorded", "jti", u.claims.ID, "code", code, "error", err)
+		s.options.Log.WarnContext(ctx, "a denial was not recorded", slog.String("jti", string(u.claims.ID)), slog.String("code", string(code)), slog.Any("error", err))
 	}
 }
 

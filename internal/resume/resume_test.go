@@ -2,6 +2,7 @@ package resume_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -118,7 +119,7 @@ func TestRefusalsStopAnAddress(t *testing.T) {
 		t.Errorf("an address may be refused %d times", n)
 	}
 	_, err := w.hydrate(good, "192.0.2.1")
-	if e, ok := err.(*hodl.Error); !ok || e.Code != hodl.RateLimited || e.RetryAfter <= 0 {
+	if e, ok := errors.AsType[*hodl.Error](err); !ok || e.Code != hodl.RateLimited || e.RetryAfter <= 0 {
 		t.Errorf("a good token from there: %v", err)
 	}
 	if _, err := w.hydrate(good, "192.0.2.2"); err != nil {

@@ -48,7 +48,7 @@ func LoadMaster(path string) (*Master, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open master key file: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	if err := checkMode(f, path); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func lockFolder(dir string) (*folderLock, error) {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}
 	if err := lockFile(f); err != nil {
-		f.Close()
+		_ = f.Close() // nothing was written
 		if errors.Is(err, errLocked) {
 			return nil, fmt.Errorf("another hodl server works in %s: stop it, or choose another folder with --data", dir)
 		}

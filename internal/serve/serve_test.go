@@ -191,7 +191,8 @@ func TestRunDrains(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if _, err := http.Get(s.URL + "/healthz"); err == nil {
+	if resp, err := http.Get(s.URL + "/healthz"); err == nil {
+		resp.Body.Close()
 		t.Error("it still answers")
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -116,7 +117,7 @@ func (s *Store) touchKey(p *hodl.Principal, last time.Time) {
 			return err
 		})
 		if err != nil {
-			s.log.Warn("the last use of a key was not written down", "key", p.Key, "error", err)
+			s.log.Warn("the last use of a key was not written down", slog.String("key", string(p.Key)), slog.Any("error", err))
 		}
 	})
 }

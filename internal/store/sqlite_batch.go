@@ -69,8 +69,11 @@ func (t *sqliteTx) load(r *rows) error {
 		keys  []any
 		take  func(scanner) error
 	}{
-		{sqliteLogs, logs, r.takeLog}, {sqliteUsage, usage, r.takeUsage}, {sqliteTokens, tokens, r.takeToken},
-		{sqliteSessions, sessions, r.takeSession}, {sqliteHodls, hodls, r.takeHodl},
+		{sqliteLogs, logs, r.takeLog},
+		{sqliteUsage, usage, r.takeUsage},
+		{sqliteTokens, tokens, r.takeToken},
+		{sqliteSessions, sessions, r.takeSession},
+		{sqliteHodls, hodls, r.takeHodl},
 	} {
 		if err := t.loadAll(x.query, x.keys, x.take); err != nil {
 			return wrap(err, "load")
