@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jackc/pgx/v5"
+
 	"hodl"
 	"hodl/internal/pgtest"
 	"hodl/internal/seal"
@@ -67,7 +69,22 @@ func newWorkshop(ctx context.Context, p *place, workspaces int) (*workshop, erro
 			return nil, err
 		}
 	}
-	return w, nil
+	return w, p.analyze(ctx)
+}
+
+// analyze tells PostgreSQL what is in the tables, as its autovacuum would a minute
+// later.
+func (p *place) analyze(ctx context.Context) error {
+	if p.options.Admin == "" {
+		return nil
+	}
+	conn, err := pgx.Connect(ctx, p.options.Admin)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "analyze")
+	return err
 }
 
 func (w *workshop) furnish(ctx context.Context, name string) error {

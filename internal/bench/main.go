@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -30,12 +31,46 @@ type result struct {
 	p50, p99 time.Duration
 }
 
-// A goal compares two measures: the first over the second, at least or at most.
+// A goal bounds a figure made of what was measured, from below or from above.
 type goal struct {
-	name        string
-	over, under string
-	atLeast     float64
-	atMost      float64
+	number  int // of docs/performance.md
+	name    string
+	figure  figure
+	atLeast float64
+	atMost  float64
+}
+
+// A figure is made of the results of a run; ok is false when one is missing.
+type figure func(results map[string]result) (value float64, ok bool)
+
+func ratio(over, under string) figure {
+	return func(results map[string]result) (float64, bool) {
+		a, ok1 := results[over]
+		b, ok2 := results[under]
+		return a.value / b.value, ok1 && ok2
+	}
+}
+
+func value(of string) figure {
+	return func(results map[string]result) (float64, bool) {
+		r, ok := results[of]
+		return r.value, ok
+	}
+}
+
+// p99 is in milliseconds.
+func p99(of string) figure {
+	return func(results map[string]result) (float64, bool) {
+		r, ok := results[of]
+		return float64(r.p99.Microseconds()) / 1e3, ok
+	}
+}
+
+func p99OverP50(of string) figure {
+	return func(results map[string]result) (float64, bool) {
+		r, ok := results[of]
+		return float64(r.p99) / float64(r.p50), ok
+	}
 }
 
 func main() {
@@ -83,9 +118,13 @@ func bench(ctx context.Context) error {
 // interleave runs every measure once a round, and returns the medians.
 func interleave(ctx context.Context, all []measure, rounds int, each time.Duration) (map[string]result, error) {
 	taken := map[string][]result{}
+	progress := io.Discard
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		progress = os.Stderr
+	}
 	for round := range rounds {
 		for _, m := range all {
-			fmt.Fprintf(os.Stderr, "\r\x1b[Kround %d of %d: %s", round+1, rounds, m.name)
+			fmt.Fprintf(progress, "\r\x1b[Kround %d of %d: %s", round+1, rounds, m.name)
 			r, err := m.run(ctx, each)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", m.name, err)
@@ -93,7 +132,7 @@ func interleave(ctx context.Context, all []measure, rounds int, each time.Durati
 			taken[m.name] = append(taken[m.name], r)
 		}
 	}
-	fmt.Fprint(os.Stderr, "\r\x1b[K")
+	fmt.Fprint(progress, "\r\x1b[K")
 	medians := map[string]result{}
 	for name, list := range taken {
 		slices.SortFunc(list, func(a, b result) int { return int(1e6 * (a.value - b.value) / max(a.value, b.value)) })
@@ -114,23 +153,21 @@ func report(all []measure, results map[string]result) {
 
 func judge(results map[string]result) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\ngoal\tratio\twanted\t")
+	fmt.Fprintln(w, "\n#\tgoal\tmeasured\twanted\t")
 	for _, g := range goals {
-		over, ok1 := results[g.over]
-		under, ok2 := results[g.under]
-		if !ok1 || !ok2 {
+		got, ok := g.figure(results)
+		if !ok {
 			continue
 		}
-		ratio := over.value / under.value
-		wanted, met := fmt.Sprintf("≥ %g", g.atLeast), ratio >= g.atLeast
+		wanted, met := fmt.Sprintf("≥ %g", g.atLeast), got >= g.atLeast
 		if g.atMost > 0 {
-			wanted, met = fmt.Sprintf("≤ %g", g.atMost), ratio <= g.atMost
+			wanted, met = fmt.Sprintf("≤ %g", g.atMost), got <= g.atMost
 		}
 		verdict := "met"
 		if !met {
 			verdict = "not met"
 		}
-		fmt.Fprintf(w, "%s\t%.2f\t%s\t%s\n", g.name, ratio, wanted, verdict)
+		fmt.Fprintf(w, "%d\t%s\t%.2f\t%s\t%s\n", g.number, g.name, got, wanted, verdict)
 	}
 	w.Flush()
 }
