@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,15 +16,12 @@ import (
 // plainRoutes are those that are no operations: they take no credentials and are
 // read by machines of other kinds.
 func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
-	spec, err := document(api)
-	if err != nil {
-		panic("encode the OpenAPI document: " + err.Error()) // it is built from our own types
-	}
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(spec) // the client may be gone
-	})
-	mux.Handle("GET /docs", docs(api.OpenAPI()))
+	// Made when they are first asked for: most of the time a start takes would go
+	// into them.
+	spec := sync.OnceValues(func() ([]byte, error) { return document(api) })
+	page := sync.OnceValues(func() ([]byte, error) { return docs(api.OpenAPI()) })
+	mux.HandleFunc("GET /openapi.json", serveMade("application/json", spec))
+	mux.HandleFunc("GET /docs", serveMade("text/html; charset=utf-8", page))
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /.well-known/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/jwk-set+json")
@@ -48,6 +46,21 @@ func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
 		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, 64<<10))
 		writeJSON(w, struct{}{})
 	})
+}
+
+func serveMade(contentType string, made func() ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := made()
+		if err != nil { // never: it is built from our own types, and a test builds it
+			fault(r.Context(), err)
+			writeError(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		// No document of ours runs a script or fetches anything.
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+		_, _ = w.Write(body) // the client may be gone
+	}
 }
 
 func writeJSON(w http.ResponseWriter, v any) {
