@@ -37,6 +37,13 @@ var table = map[string]rule{
 	"internal/resume":  {may: join(pure, join(steps, "github.com/maypok86/otter/v2")...)},
 	"internal/webhook": {may: join(pure, steps...)},
 
+	// What the program shows without a network.
+	"docs": {},
+
+	// What the commands know of the machine they run on.
+	"internal/checkout": {},
+	"internal/queue":    {may: []string{"golang.org/x/sys/..."}},
+
 	// The way to the disk, and who comes in.
 	"internal/store": {may: join(pure, "internal/seal", "internal/fingerprint",
 		"github.com/jackc/pgx/v5/...", "modernc.org/sqlite/...", "golang.org/x/sync/...", "golang.org/x/sys/...")},
@@ -44,13 +51,13 @@ var table = map[string]rule{
 	"internal/signing":  {may: join(pure, "internal/store", "internal/token")},
 
 	// The ways in. Each has its own framework and nobody else's.
-	"internal/httpapi":   {may: join(pure, join(doors, "github.com/danielgtaylor/huma/v2/...", "github.com/prometheus/client_golang/...")...)},
+	"internal/httpapi":   {may: join(pure, join(doors, "docs", "github.com/danielgtaylor/huma/v2/...", "github.com/prometheus/client_golang/...")...)},
 	"internal/mcpserver": {may: join(pure, join(doors, "github.com/modelcontextprotocol/go-sdk/...")...)},
 	"internal/web":       {may: join(pure, doors...)},
 
 	// Where the parts meet.
 	"internal/serve": {may: []string{"internal/...", anyModule}},
-	"cmd/hodl":       {may: []string{"internal/serve", "client", "internal/httpapi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
+	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "internal/checkout", "internal/httpapi", "internal/queue", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
 
 	// For other people's programs.
 	"client":   {},

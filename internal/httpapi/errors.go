@@ -45,7 +45,7 @@ type errorBody struct {
 type errorDetail struct {
 	Code    hodl.Code         `json:"code" doc:"Stable name of the refusal" example:"not_found"`
 	Message string            `json:"message" doc:"What happened"`
-	Hint    string            `json:"hint" doc:"What to do about it"`
+	Hint    string            `json:"hint" doc:"What to do about it, with the page that says more" example:"check the id; see /docs/errors#not_found"`
 	Fields  []hodl.FieldError `json:"fields,omitempty" doc:"Every field at fault"`
 }
 
@@ -75,7 +75,7 @@ func toWire(err error) *errorBody {
 	if !known {
 		status = http.StatusInternalServerError
 	}
-	body := &errorBody{Err: errorDetail{e.Code, e.Message, e.Hint, e.Fields}, status: status, header: http.Header{}, cause: err}
+	body := &errorBody{Err: errorDetail{e.Code, e.Message, advice(e), e.Fields}, status: status, header: http.Header{}, cause: err}
 	if status == http.StatusUnauthorized || e.Code == hodl.InsufficientScope {
 		body.header.Set("WWW-Authenticate", challenge(e.Code))
 	}
@@ -83,6 +83,16 @@ func toWire(err error) *errorBody {
 		body.header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
 	}
 	return body
+}
+
+// advice is what to do, with the page that says more: docs/errors.md, which every
+// server shows. It is a path, for who asks knows best by which name it reaches us.
+func advice(e *hodl.Error) string {
+	page := "see /docs/errors#" + string(e.Code)
+	if e.Hint == "" {
+		return page
+	}
+	return e.Hint + "; " + page
 }
 
 // challenge is the OAuth form of a refusal (RFC 6750 §3), which published clients

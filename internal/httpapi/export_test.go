@@ -6,6 +6,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+// Statuses is where a code becomes a status.
+var Statuses = statuses
+
 // Spec returns the OpenAPI document as the server holds it, for tests that hold
 // answers against their schemas.
 func Spec() *huma.OpenAPI {

@@ -22,6 +22,7 @@ func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
 	page := sync.OnceValues(func() ([]byte, error) { return docs(api.OpenAPI()) })
 	mux.HandleFunc("GET /openapi.json", serveMade("application/json", spec))
 	mux.HandleFunc("GET /docs", serveMade("text/html; charset=utf-8", page))
+	mux.HandleFunc("GET /docs/errors", serveMade("text/html; charset=utf-8", sync.OnceValues(errorsPage)))
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /.well-known/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/jwk-set+json")
