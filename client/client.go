@@ -60,6 +60,14 @@ func IfMatch(fingerprint string) CallOption {
 	return func(h http.Header) { h.Set("If-Match", `"`+fingerprint+`"`) }
 }
 
+// IdempotencyKey makes a write happen once, however often it is sent: the server
+// answers a repetition with the same key, body and credential as it answered the
+// first, for 24 hours. Make a new key for each write: 1 to 255 visible ASCII
+// characters.
+func IdempotencyKey(key string) CallOption {
+	return func(h http.Header) { h.Set("Idempotency-Key", key) }
+}
+
 const (
 	patience = time.Minute
 	// mostAnswer bounds what is read of an answer, so that a server gone wrong does

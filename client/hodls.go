@@ -19,9 +19,9 @@ type HodlPage struct {
 }
 
 // CaptureHodl captures a hodl: POST /v1/hodls.
-func (c *Client) CaptureHodl(ctx context.Context, d hodl.HodlDraft) (*Captured, error) {
+func (c *Client) CaptureHodl(ctx context.Context, d hodl.HodlDraft, options ...CallOption) (*Captured, error) {
 	out := &Captured{}
-	return out, c.do(ctx, call{method: "POST", path: "/v1/hodls", in: d}, out)
+	return out, c.do(ctx, call{method: "POST", path: "/v1/hodls", in: d, options: options}, out)
 }
 
 // Hodls lists hodls: GET /v1/hodls.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -48,6 +49,26 @@ func harmless(s string, lines bool) bool {
 func shown(r rune, lines bool) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return unicode.IsPrint(r) || r == nonJoiner || r == joiner || lines && (r == '\n' || r == '\t')
+}
+
+// cleanJSON makes JSON harmless and keeps its value: outside of its strings, JSON has
+// no character that is not.
+func cleanJSON(s string) string {
+	if harmless(s, true) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch high, low := utf16.EncodeRune(r); {
+		case shown(r, true) || r == '\r':
+			b.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b.String()
 }
 
 func named(r rune) string {

@@ -58,9 +58,20 @@ func mirror(c *cobra.Command) {
 	}
 }
 
-// start runs before every command: it fills the flags that were not given from
-// their variables.
+// start runs before every command.
 func (e *env) start(c *cobra.Command, _ []string) error {
+	if err := e.fill(c); err != nil {
+		return err
+	}
+	e.started = true
+	if c.Flags().Lookup("key") != nil && c.Name() != "send" {
+		e.flush(c.Context())
+	}
+	return nil
+}
+
+// fill fills the flags that were not given from their variables.
+func (e *env) fill(c *cobra.Command) error {
 	var faults []error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed || f.Name == "help" {
@@ -77,7 +88,6 @@ func (e *env) start(c *cobra.Command, _ []string) error {
 	if len(faults) > 0 {
 		return faults[0]
 	}
-	e.started = true
 	return nil
 }
 

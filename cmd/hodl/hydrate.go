@@ -50,10 +50,13 @@ func (e *env) hydrate(c *cobra.Command, agent *client.Agent, id hodl.SessionID, 
 	if err != nil {
 		return e.failed(err)
 	}
-	body := r.Body
-	if _, terminal := width(e.out); terminal {
-		body = []byte(cleanText(string(body)) + "\n")
+	_, terminal := width(e.out)
+	switch {
+	case terminal && format == "json":
+		return writeBody(e.out, r.Body)
+	case terminal:
+		return e.printText(string(r.Body))
 	}
-	_, err = e.out.Write(body)
+	_, err = e.out.Write(r.Body)
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -40,13 +39,13 @@ func (e *env) hodlRows(hodls []hodl.Hodl) [][]string {
 }
 
 func placeOf(l *hodl.Location) string {
-	switch {
-	case l == nil:
+	if l == nil {
 		return ""
-	case l.Line == 0:
-		return l.File
-	case l.Column == 0:
-		return fmt.Sprintf("%s:%d", l.File, l.Line)
 	}
-	return fmt.Sprintf("%s:%d:%d", l.File, l.Line, l.Column)
+	return l.File + placeNumbers(l)
+}
+
+// describe is a hodl in a few words, harmless to a terminal.
+func describe(h *hodl.Hodl) string {
+	return clean(cmp.Or(h.Title, h.Note, h.URL, placeOf(h.Location)))
 }

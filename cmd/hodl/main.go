@@ -50,14 +50,19 @@ recorded.`,
 			keyCreateCommand(e), keyListCommand(e), keyRevokeCommand(e), keyMasterCommand(e)),
 		holdCommand(e),
 		listCommand(e),
+		resumeCommand(e),
+		group("queue", "Show and send what was held while no server answered",
+			queueListCommand(e), queueSendCommand(e), queueDropCommand(e)),
 		group("session", "Capture and show sessions",
 			sessionPushCommand(e), sessionShowCommand(e), sessionListCommand(e)),
 		group("token", "Mint, list, revoke and inspect resume tokens",
 			tokenMintCommand(e), tokenListCommand(e), tokenRevokeCommand(e), tokenInspectCommand(e)),
 		hydrateCommand(e),
+		completionCommand(e),
 		versionCommand(e),
-		exitCodesTopic(), environmentTopic(),
+		exitCodesTopic(), environmentTopic(), errorsTopic(),
 	)
+	root.CompletionOptions.DisableDefaultCmd = true // ours has examples
 	mirror(root)
 	return root
 }

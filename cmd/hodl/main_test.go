@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func TestScripts(t *testing.T) {
 			s.Setenv("HODL_API_KEY", server.LiveKey)
 			s.Setenv("SANDBOX_KEY", server.SandboxKey)
 			s.Setenv("SERVED", server.Data)
+			s.Setenv("XDG_STATE_HOME", filepath.Join(s.WorkDir, ".state"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,20 +30,36 @@ func (e *env) paint(colour, text string) string {
 func (e *env) colourful(f *os.File) bool {
 	_, terminal := width(f)
 	no, _ := e.lookup("NO_COLOR")
+	force, _ := e.lookup("FORCE_COLOR")
 	term, _ := e.lookup("TERM")
+	if force != "" && force != "0" {
+		return no == ""
+	}
 	return terminal && no == "" && term != "dumb"
 }
 
 // printJSON prints one JSON value.
-func (e *env) printJSON(v any) error {
-	encoder := json.NewEncoder(e.out)
+func (e *env) printJSON(v any) error { return encode(e.out, v) }
+
+func encode(w io.Writer, v any) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	return writeBody(w, b.Bytes())
 }
 
 // printLine prints one value on a line of its own.
 func (e *env) printLine(s string) error {
 	_, err := fmt.Fprintln(e.out, clean(s))
+	return err
+}
+
+// printText prints lines that others wrote.
+func (e *env) printText(s string) error {
+	_, err := fmt.Fprintln(e.out, cleanText(s))
 	return err
 }
 
@@ -161,8 +178,11 @@ func (e *env) printFacts(facts [][2]string) error {
 	return nil
 }
 
-// note tells something beside the result.
+// note tells something beside the result. Programs that asked for JSON get none.
 func (e *env) note(format string, args ...any) {
+	if e.json {
+		return
+	}
 	e.say("hodl: %s\n", clean(fmt.Sprintf(format, args...)))
 }
 
@@ -201,8 +221,12 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/day)
 }
 
-// writeBody prints a body of the API exactly, with a line end after it.
+// writeBody prints a body of the API with a line end after it: the same value, in
+// which what a terminal would obey is escaped.
 func writeBody(w io.Writer, body []byte) error {
-	_, err := w.Write(append(bytes.TrimRight(body, "\n"), '\n'))
+	if !json.Valid(body) {
+		return errors.New("the answer is not JSON")
+	}
+	_, err := io.WriteString(w, cleanJSON(strings.TrimSpace(string(body)))+"\n")
 	return err
 }

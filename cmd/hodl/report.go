@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -35,7 +34,7 @@ func exitCodesTopic() *cobra.Command {
   4  no answer: the server is unreachable, failing, or no hodl server
 
 With --json a failure is printed to standard error as the API's own error body,
-and standard output stays empty.`}
+and standard output stays empty. A refusal begins with its code: hodl help errors.`}
 }
 
 func environmentTopic() *cobra.Command {
@@ -46,7 +45,11 @@ _ for -. --max-hydrations is HODL_MAX_HYDRATIONS. The flag wins. The variable of
 A secret (--key, --token, --database, --database-admin) is better kept in a file:
 HODL_API_KEY_FILE names one that holds the key, and so for the others.
 
-NO_COLOR turns colours off; they are used on terminals only.`}
+Colours are used on terminals only. NO_COLOR turns them off, FORCE_COLOR on
+elsewhere; NO_COLOR wins. TERM=dumb turns them off as well.
+
+What hodl hold keeps while no server answers lies in XDG_STATE_HOME, or
+~/.local/state, in the folder hodl/queue; on Windows in LocalAppData.`}
 }
 
 // A usageError is a mistake in how a command was called.
@@ -56,6 +59,11 @@ func (e *usageError) Error() string { return e.cause.Error() }
 func (e *usageError) Unwrap() error { return e.cause }
 
 func usage(err error) error { return &usageError{err} }
+
+// linked makes the page that a server's hint names one that can be followed.
+func (e *env) linked(advice string) string {
+	return strings.Replace(advice, "see /docs/", "see "+e.server()+"/docs/", 1)
+}
 
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
@@ -109,9 +117,9 @@ func (e *env) report(err error) {
 	if err == nil {
 		return
 	}
-	message, hint, fields := explain(err)
+	message, hint, fields := e.explain(err)
 	if e.json {
-		e.reportJSON(err, message, hint, fields)
+		e.reportJSON(err, hint, fields)
 		return
 	}
 	e.say("%s %s\n", e.paint(bold+red, "hodl:"), message)
@@ -125,8 +133,8 @@ func (e *env) report(err error) {
 
 // reportJSON prints the API's error body, with a code of our own where no server
 // gave one.
-func (e *env) reportJSON(err error, message, hint string, fields []hodl.FieldError) {
-	code := "failed"
+func (e *env) reportJSON(err error, hint string, fields []hodl.FieldError) {
+	code, message := "failed", err.Error()
 	switch exitCode(err) {
 	case exitUsage:
 		code = "usage"
@@ -134,20 +142,21 @@ func (e *env) reportJSON(err error, message, hint string, fields []hodl.FieldErr
 		code = string(hodl.Unavailable)
 	}
 	if refused, ok := errors.AsType[*hodl.Error](err); ok {
-		code = string(refused.Code)
+		code, message = string(refused.Code), refused.Message
 	}
 	body := map[string]any{"code": code, "message": message, "hint": hint}
 	if len(fields) > 0 {
 		body["fields"] = fields
 	}
-	_ = json.NewEncoder(e.err).Encode(map[string]any{"error": body}) // as say
+	_ = encode(e.err, map[string]any{"error": body}) // as say
 }
 
-// explain returns what to say of err, harmless to a terminal.
-func explain(err error) (message, advice string, fields []hodl.FieldError) {
+// explain returns what to say of err, harmless to a terminal. A refusal begins with
+// its code, which docs/errors.md explains.
+func (e *env) explain(err error) (message, advice string, fields []hodl.FieldError) {
 	message = err.Error()
 	if refused, ok := errors.AsType[*hodl.Error](err); ok {
-		message, advice = refused.Message, refused.Hint
+		message, advice = string(refused.Code)+": "+refused.Message, e.linked(refused.Hint)
 		if len(refused.Fields) > 1 {
 			fields = refused.Fields
 		}

@@ -31,6 +31,9 @@ func TestTerminal(t *testing.T) {
 		{"a table is cut", nil, true, []string{"list"}, "long…"},
 		{"NO_COLOR", map[string]string{"NO_COLOR": "1"}, false, []string{"list"}, "long…"},
 		{"a dumb terminal", map[string]string{"TERM": "dumb"}, false, []string{"list"}, "long…"},
+		{"FORCE_COLOR", map[string]string{"FORCE_COLOR": "1", "TERM": "dumb"}, true, []string{"list"}, "long…"},
+		{"NO_COLOR before FORCE_COLOR", map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}, false, []string{"list"}, "long…"},
+		{"JSON", nil, false, []string{"list", "--json"}, `\u001b[31m`},
 		{"a failure", nil, true, []string{"session", "show", "ses_nobody"}, "hint:"},
 	} {
 		got := onTerminal(t, server, tt.env, tt.args)
@@ -42,7 +45,7 @@ func TestTerminal(t *testing.T) {
 		}
 		for _, line := range strings.Split(got, "\r\n") {
 			plain := strings.NewReplacer(bold, "", dim, "", reset, "", red, "").Replace(line)
-			if tt.args[0] == "list" && columns(plain) > terminalColumns {
+			if len(tt.args) == 1 && columns(plain) > terminalColumns {
 				t.Errorf("%s: %d columns: %q", tt.name, columns(plain), plain)
 			}
 		}

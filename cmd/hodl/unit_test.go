@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -36,26 +37,85 @@ func TestClean(t *testing.T) {
 
 func TestParsePlace(t *testing.T) {
 	for _, tt := range []struct {
-		in   string
-		want *hodl.Location
+		in, file     string
+		line, column int
 	}{
-		{"", nil},
-		{"main.go", &hodl.Location{File: "main.go"}},
-		{"./a/main.go:12", &hodl.Location{File: "a/main.go", Line: 12}},
-		{"main.go:12:3", &hodl.Location{File: "main.go", Line: 12, Column: 3}},
-		{"notes: today.md:7", &hodl.Location{File: "notes: today.md", Line: 7}},
-		{"1:2:3:4", &hodl.Location{File: "1:2", Line: 3, Column: 4}},
-		{"12", &hodl.Location{File: "12"}},
+		{"main.go", "main.go", 0, 0},
+		{"./a/main.go:12", "./a/main.go", 12, 0},
+		{"main.go:12:3", "main.go", 12, 3},
+		{"notes: today.md:7", "notes: today.md", 7, 0},
+		{"1:2:3:4", "1:2", 3, 4},
+		{"12", "12", 0, 0},
 	} {
-		got, err := parsePlace(tt.in)
-		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
-			t.Errorf("%q: %v (-want +got)\n%s", tt.in, err, diff)
+		file, numbers, err := parsePlace(tt.in)
+		if err != nil || file != tt.file || numbers != [2]int{tt.line, tt.column} {
+			t.Errorf("%q: %q %v, %v", tt.in, file, numbers, err)
 		}
 	}
 	for _, in := range []string{"main.go:0", "main.go:-1", ":3", ":3:4", "main.go:3:0"} {
-		if got, err := parsePlace(in); err == nil {
+		if file, numbers, err := parsePlace(in); err == nil {
+			t.Errorf("%q is taken as %q %v", in, file, numbers)
+		}
+	}
+}
+
+func TestParseSelection(t *testing.T) {
+	for in, want := range map[string]hodl.Selection{
+		"10:1-12:5": {StartLine: 10, StartColumn: 1, EndLine: 12, EndColumn: 5},
+		"10-12":     {StartLine: 10, StartColumn: 1, EndLine: 12},
+		"7:3-7":     {StartLine: 7, StartColumn: 3, EndLine: 7},
+	} {
+		if got, err := parseSelection(in); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"", "10", "0-3", "1:0-2", "1-2:x", "a-b", "1--2", "1:2:3-4"} {
+		if got, err := parseSelection(in); err == nil {
 			t.Errorf("%q is taken as %+v", in, got)
 		}
+	}
+}
+
+func TestSplitTags(t *testing.T) {
+	if diff := cmp.Diff([]string{"cache", "bug", "it's"}, splitTags([]string{"cache, bug", "it's", ",cache,"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSafeLink wants nothing opened that starts another program than a browser or an
+// editor.
+func TestSafeLink(t *testing.T) {
+	for _, tt := range []struct{ link, editor, want string }{
+		{"https://example.com/a?b=c#d", "vscode", "https://example.com/a?b=c#d"},
+		{"HTTP://example.com/$(touch x)", "vscode", "http://example.com/$%28touch%20x%29"},
+		{"https://example.com/#:~:text=a%20b", "vscode", "https://example.com/#:~:text=a%20b"},
+		{"vscode://hodl.hodl/open?file=a&line=2", "cursor", "cursor://hodl.hodl/open?file=a&line=2"},
+	} {
+		got, err := safeLink(tt.link, tt.editor)
+		if err != nil || got != tt.want {
+			t.Errorf("%s: %s, %v, want %s", tt.link, got, err, tt.want)
+		}
+	}
+	for _, link := range []string{
+		"", "file:///etc/passwd", "javascript:alert(1)", "vscode://other.extension/run?x=y", "vscode://file/etc/passwd", "ssh://-oProxyCommand=x/",
+		"https://", "-version", "https:example.com", "ms-msdt:/id", "https://user:pw@example.com/", "https://exa\nmple.com/", "smb://host/share", "tel:1",
+	} {
+		if got, err := safeLink(link, "vscode"); err == nil {
+			t.Errorf("%q would be opened as %s", link, got)
+		}
+	}
+}
+
+func TestCleanJSON(t *testing.T) {
+	in := "{\n \"a\": \"x\u009b31m\u202e\U000e0041 \\u001b é世\"}"
+	want := "{\n \"a\": \"x\\u009b31m\\u202e\\udb40\\udc41 \\u001b é世\"}"
+	got := cleanJSON(in)
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	var a, b any
+	if json.Unmarshal([]byte(in), &a) != nil || json.Unmarshal([]byte(got), &b) != nil || !cmp.Equal(a, b) {
+		t.Errorf("the value is another: %q and %q", a, b)
 	}
 }
 

@@ -1,0 +1,81 @@
+package queue
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// A Claim is an entry that this process alone works on, until Release or Drop.
+type Claim struct {
+	Entry
+	queue *Queue
+	file  *os.File
+}
+
+// The lock is a file beside the entry, and goes after it: while the entry is there,
+// all who want it meet at the same lock.
+func (q *Queue) lock(e Entry) (*Claim, error) {
+	f, err := os.OpenFile(q.lockPath(e.ID), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Claim{e, q, f}, nil
+}
+
+func (q *Queue) lockPath(id string) string { return filepath.Join(q.dir, "."+id+".lock") }
+
+// Release leaves the entry to whoever comes next.
+func (c *Claim) Release() {
+	_, err := os.Stat(c.queue.path(c.ID))
+	_ = c.file.Close() // nothing was written to it
+	if os.IsNotExist(err) {
+		_ = os.Remove(c.queue.lockPath(c.ID)) // an empty file left over harms nobody
+	}
+}
+
+// Drop removes the entry for good.
+func (c *Claim) Drop() error {
+	err := os.Remove(c.queue.path(c.ID))
+	if err == nil {
+		err = syncFolder(c.queue.dir)
+	}
+	c.Release()
+	return err
+}
+
+// Refuse notes what the server said of the entry, and releases it.
+func (c *Claim) Refuse(r Refusal) error {
+	defer c.Release()
+	c.Refusal = &r
+	return c.write()
+}
+
+// write puts the entry in its place: whole or not at all, and durably.
+func (c *Claim) write() (err error) {
+	text, err := json.MarshalIndent(c.Entry, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(c.queue.dir, "."+c.ID+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // it is the first error that tells
+		}
+	}()
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), c.queue.path(c.ID)); err != nil {
+		return err
+	}
+	return syncFolder(c.queue.dir)
+}

@@ -1,0 +1,20 @@
+package queue
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+func lockFile(f *os.File) error {
+	const whole = ^uint32(0)
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, whole, whole, new(windows.Overlapped))
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return ErrTaken
+	}
+	return err
+}
+
+// syncFolder does nothing: Windows has no such call, and journals its folders.
+func syncFolder(string) error { return nil }
