@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,7 @@ func (e *env) hodl(args []string, flags holdFlags) (d hodl.HodlDraft, err error)
 		if d.Note, err = e.noteFrom(d.Note, len(args) == 1); err != nil {
 			return d, err
 		}
-	case len(args) == 1 && isURL(args[0]):
+	case len(args) == 1 && address.MatchString(args[0]):
 		d.URL = args[0]
 	case len(args) == 1 && place != "":
 		return d, usagef("two files: %s and %s", args[0], place)
@@ -110,12 +111,7 @@ func (e *env) noteFrom(given string, asked bool) (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-func isURL(s string) bool {
-	scheme, rest, found := strings.Cut(s, "://")
-	return found && rest != "" && scheme != "" && !strings.ContainsFunc(scheme, func(r rune) bool {
-		return !(r == '+' || r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-	})
-}
+var address = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://.`)
 
 // splitTags returns what was given, once each, in that order.
 func splitTags(given []string) []string {

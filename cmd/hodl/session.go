@@ -39,6 +39,7 @@ func sessionShowCommand(e *env) *cobra.Command {
 	var content bool
 	c := &cobra.Command{
 		Use: "show ID", Short: "Show a session", Args: exactly("ID"),
+		ValidArgsFunction: e.completes(1, completeSessions),
 		Long: `Shows where a session stands, and with --content all that is in it, as it was
 captured: unredacted.`,
 		Example: `  hodl session show ses_8f3aZ91b

@@ -37,6 +37,7 @@ write:notes, write:next_step, session:hand_off.`,
 	}
 	f := c.Flags()
 	f.StringVar(&session, "session", "", "`ID` of the session it opens")
+	completeFlag(c, "session", e.completes(0, completeSessions))
 	f.StringVar(&audience, "audience", "", "who it is for, such as claude.anthropic.com")
 	f.StringSliceVar(&scopes, "scope", nil, "what it may do; may be given more than once")
 	f.DurationVar(&ttl, "ttl", hodl.DefaultTTL, "how long it lives, 1m to 24h")
@@ -78,6 +79,7 @@ func tokenListCommand(e *env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&session, "session", "", "only tokens of the session with this `ID`")
+	completeFlag(c, "session", e.completes(0, completeSessions))
 	return pages(e.reaches(c), &filter.Page)
 }
 
@@ -98,7 +100,8 @@ func tokenRevokeCommand(e *env) *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use: "revoke JTI", Short: "Revoke a resume token, at once and for good", Args: exactly("JTI"),
-		Example: `  hodl token revoke rt_01KAQ3M7T4Z0X8W2V6R5N9P1JC --reason 'sent to the wrong agent'`,
+		ValidArgsFunction: e.completes(1, completeTokens),
+		Example:           `  hodl token revoke rt_01KAQ3M7T4Z0X8W2V6R5N9P1JC --reason 'sent to the wrong agent'`,
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := e.client()
 			if err != nil {

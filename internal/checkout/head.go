@@ -54,7 +54,7 @@ func packed(name, reference string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		id, named, _ := strings.Cut(lines.Text(), " ")
 		if named == reference {
