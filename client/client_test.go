@@ -178,13 +178,21 @@ func TestKeys(t *testing.T) {
 	if me.Workspace != server.Workspace || me.Mode != hodl.Live || me.Role != hodl.Admin {
 		t.Errorf("me %+v", me)
 	}
-	made := must[*client.Key](t)(c.CreateKey(ctx, client.KeyDraft{Name: "ci", Mode: hodl.Sandbox}))
+	made := must[*client.Key](t)(c.CreateKey(ctx, hodl.KeyDraft{Name: "ci", Mode: hodl.Sandbox}))
 	other := client.New(server.URL+"/", made.Key)
 	if me := must[*client.Me](t)(other.Me(ctx)); me.Key != made.ID || me.Mode != hodl.Sandbox {
 		t.Errorf("the new key is %+v", me)
 	}
-	if page := must[*client.KeyPage](t)(c.Keys(ctx, client.Page{})); len(page.Keys) != 3 || page.Keys[0].Name != "ci" || page.Keys[0].Key != "" {
+	if page := must[*client.KeyPage](t)(c.Keys(ctx, client.KeyQuery{})); len(page.Keys) != 3 || page.Keys[0].Name != "ci" || page.Keys[0].Key != "" {
 		t.Errorf("keys %+v", page)
+	}
+	name := "renamed"
+	if k := must[*client.Key](t)(c.ChangeKey(ctx, made.ID, hodl.KeyChange{Name: &name})); k.Name != name {
+		t.Errorf("changed key %+v", k)
+	}
+	next := must[*client.Key](t)(c.RotateKey(ctx, made.ID, time.Hour))
+	if k := must[*client.Key](t)(c.Key(ctx, made.ID)); k.ReplacedBy != next.ID || k.ExpiresAt == nil || next.Key == "" {
+		t.Errorf("rotated key %+v", k)
 	}
 	if k := must[*client.Key](t)(c.RevokeKey(ctx, made.ID)); k.RevokedAt == nil {
 		t.Errorf("revoked key %+v", k)

@@ -83,7 +83,7 @@ func TestDemo(t *testing.T) {
 	if s, err := demo.Session(t.Context(), "ses_8f3aZ91b"); err != nil || s.Title == "" {
 		t.Errorf("session %+v, %v", s, err)
 	}
-	if _, err := demo.Keys(t.Context(), client.Page{}); !errors.Is(err, &hodl.Error{Code: hodl.InsufficientScope}) {
+	if _, err := demo.Keys(t.Context(), client.KeyQuery{}); !errors.Is(err, &hodl.Error{Code: hodl.InsufficientScope}) {
 		t.Errorf("the public key lists keys: %v", err)
 	}
 }

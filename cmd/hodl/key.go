@@ -14,40 +14,78 @@ import (
 )
 
 func keyListCommand(e *env) *cobra.Command {
-	var page client.Page
+	var q client.KeyQuery
+	var mode string
 	c := &cobra.Command{
-		Use: "list", Short: "List your API keys, newest first", Args: exactly(),
+		Use: "list", Short: "List API keys, newest first", Args: exactly(),
 		Example: `  hodl key list
-  hodl key list --limit 100 --json`,
+  hodl key list --status active --mode live
+  hodl key list --user all --json                          with an admin's key`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			api, err := e.client()
 			if err != nil {
 				return err
 			}
-			list, err := api.Keys(c.Context(), page)
+			q.Mode = hodl.Mode(mode)
+			list, err := api.Keys(c.Context(), q)
 			return e.show(err, func() error {
 				defer e.more(list.Next)
-				return e.printTable([]string{"ID", "MODE", "ENDS IN", "MADE", "LAST USED", "NAME"}, e.keyRows(list.Keys))
+				return e.printTable([]string{"ID", "MODE", "ENDS IN", "MADE", "EXPIRES", "LAST USED", "SCOPES", "NAME"}, e.keyRows(list.Keys))
 			})
 		},
 	}
-	return pages(e.reaches(c), &page)
+	f := c.Flags()
+	f.StringVar(&q.Status, "status", "", "only keys that are active, expired or revoked")
+	f.StringVar(&mode, "mode", "", "only keys of this mode: live or sandbox")
+	f.StringVar(&q.User, "user", "", "with an admin's key: the `ID` of a user, or all")
+	return pages(e.reaches(c), &q.Page)
 }
 
 func (e *env) keyRows(keys []client.Key) [][]string {
 	rows := make([][]string, 0, len(keys))
 	for _, k := range keys {
-		used := "never"
+		used, expires, name := "never", "never", k.Name
 		if k.LastUsedAt != nil {
 			used = relative(*k.LastUsedAt, e.now())
 		}
-		name := k.Name
-		if k.RevokedAt != nil {
-			name = "(revoked) " + name
+		if k.ExpiresAt != nil {
+			expires = k.ExpiresAt.Local().Format(time.DateOnly)
 		}
-		rows = append(rows, []string{string(k.ID), string(k.Mode), k.LastFour, relative(k.CreatedAt, e.now()), used, name})
+		switch {
+		case k.RevokedAt != nil:
+			name = "(revoked) " + name
+		case k.ExpiresAt != nil && !e.now().Before(*k.ExpiresAt):
+			name = "(expired) " + name
+		case k.ReplacedBy != "":
+			name = "(replaced) " + name
+		}
+		rows = append(rows, []string{string(k.ID), string(k.Mode), k.LastFour, relative(k.CreatedAt, e.now()), expires, used, strings.Join(k.Scopes, " "), name})
 	}
 	return rows
+}
+
+func keyRotateCommand(e *env) *cobra.Command {
+	var overlap time.Duration
+	c := &cobra.Command{
+		Use: "rotate ID", Short: "Replace an API key, which ends after an overlap", Args: exactly("ID"),
+		Long: `Makes a key with the rights of another and prints it, this once. The old key goes
+on for the overlap, so that what uses it can be changed in peace.`,
+		Example: `  hodl key rotate key_01KAQ3M7T4Z0X8W2V6R5N9P1JC
+  hodl key rotate key_01KAQ3M7T4Z0X8W2V6R5N9P1JC --overlap 0s          the old one leaked`,
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := e.client()
+			if err != nil {
+				return err
+			}
+			k, err := api.RotateKey(c.Context(), hodl.KeyID(args[0]), overlap)
+			return e.show(err, func() error {
+				e.note("key %s takes the place of %s, which ends in %s; it is shown this once", k.ID, args[0], overlap)
+				return e.printLine(k.Key)
+			})
+		},
+	}
+	c.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old key goes on, up to 720h")
+	return e.reaches(c)
 }
 
 func keyRevokeCommand(e *env) *cobra.Command {

@@ -46,8 +46,8 @@ recorded.`,
 	root.PersistentFlags().BoolVar(&e.json, "json", false, "print one JSON value")
 	root.AddCommand(
 		serveCommand(e),
-		group("key", "Make, list and revoke API keys",
-			keyCreateCommand(e), keyListCommand(e), keyRevokeCommand(e), keyMasterCommand(e)),
+		group("key", "Make, list, rotate and revoke API keys",
+			keyCreateCommand(e), keyListCommand(e), keyRotateCommand(e), keyRevokeCommand(e), keyMasterCommand(e)),
 		holdCommand(e),
 		listCommand(e),
 		resumeCommand(e),

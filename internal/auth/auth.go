@@ -106,7 +106,8 @@ func NewKeys(s Store, now func() time.Time) *Keys {
 	return &Keys{store: s, now: now, known: map[[32]byte]principal{}}
 }
 
-// Authenticate returns who presents key, or [hodl.InvalidKey]. Keys that are not
+// Authenticate returns who presents key, or [hodl.InvalidKey]. Where it is presented
+// is for the caller to judge, with [hodl.Principal.CheckPlace]. Keys that are not
 // there are asked for every time: a new key works at once.
 func (k *Keys) Authenticate(ctx context.Context, key string) (*hodl.Principal, error) {
 	digest, now := Digest(key), k.now()
@@ -114,7 +115,7 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (*hodl.Principal, e
 	p, ok := k.known[digest]
 	k.mu.RUnlock()
 	if ok && now.Before(p.until) {
-		return p.Principal, nil
+		return unexpired(p.Principal, now)
 	}
 	found, err := k.store.Principal(ctx, digest)
 	if errors.Is(err, &hodl.Error{Code: hodl.NotFound}) {
@@ -124,7 +125,16 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (*hodl.Principal, e
 		return nil, err
 	}
 	k.remember(digest, principal{found, now.Add(remembered)})
-	return found, nil
+	return unexpired(found, now)
+}
+
+// unexpired refuses a key whose time is over, to the moment. Only who holds the
+// whole key learns that there was one.
+func unexpired(p *hodl.Principal, now time.Time) (*hodl.Principal, error) {
+	if !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt) {
+		return nil, hodl.Errorf(hodl.InvalidKey, "the API key expired at %s", p.ExpiresAt.Format(time.RFC3339)).WithHint("make a key with: hodl key create")
+	}
+	return p, nil
 }
 
 func (k *Keys) remember(digest [32]byte, p principal) {
@@ -136,7 +146,7 @@ func (k *Keys) remember(digest [32]byte, p principal) {
 	k.known[digest] = p
 }
 
-// Forget drops what is remembered, after a key was revoked.
+// Forget drops what is remembered, after a key or its member changed.
 func (k *Keys) Forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

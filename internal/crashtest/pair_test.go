@@ -50,7 +50,7 @@ func (p *pair) workspace(t *testing.T, name string) (hodl.WorkspaceID, string) {
 	p.withStore(t, func(s *store.Store) {
 		w, err := serve.CreateWorkspace(p.ctx, s, name, hodl.Enterprise)
 		must(t, err)
-		k, err := serve.CreateKey(p.ctx, s, w, hodl.Live, name)
+		k, err := serve.CreateKey(p.ctx, s, w, "", hodl.KeyDraft{Name: name})
 		must(t, err)
 		id, key = w.ID, k.Key
 	})

@@ -21,7 +21,7 @@ import (
 
 // Version is the version of the API's document. A change of the document demands a
 // change of it.
-const Version = "1.0.0"
+const Version = "1.1.0"
 
 // Store is what the edge reads by itself.
 type Store interface {
@@ -36,9 +36,10 @@ type Store interface {
 	Records(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, f store.RecordFilter) ([]*hodl.Record, error)
 	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)
 	Used(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, month string) (int64, error)
-	Keys(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID, p store.Page) ([]*hodl.APIKey, error)
+	Keys(ctx context.Context, ws hodl.WorkspaceID, f store.KeyFilter) ([]*hodl.APIKey, error)
 	Key(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) (*hodl.APIKey, error)
 	AddKey(ctx context.Context, k hodl.APIKey, digest [32]byte) error
+	ChangeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID, change func(*hodl.APIKey) (*store.NewKey, error)) error
 	RevokeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) error
 	Ping(ctx context.Context) error
 	Backlog() (waiting, most int)
@@ -145,7 +146,10 @@ func (s *server) routes(api router) {
 	register(api, op{"getAccessRecord", "GET", "/v1/access_records/{id}", "records:read", "Get an access record", ok, []int{404}}, s.recordGet)
 
 	register(api, op{"createKey", "POST", "/v1/api_keys", "keys:write", "Make an API key; it is shown this once", created, []int{413, 422}}, s.keyCreate)
-	register(api, op{"listKeys", "GET", "/v1/api_keys", "keys:read", "List your API keys", ok, []int{422}}, s.keyList)
+	register(api, op{"listKeys", "GET", "/v1/api_keys", "keys:read", "List API keys, newest first", ok, []int{422}}, s.keyList)
+	register(api, op{"getKey", "GET", "/v1/api_keys/{id}", "keys:read", "Get what is kept of an API key", ok, []int{404}}, s.keyGet)
+	register(api, op{"changeKey", "PATCH", "/v1/api_keys/{id}", "keys:write", "Rename an API key, or bound it anew", ok, []int{404, 413, 422}}, s.keyChange)
+	register(api, op{"rotateKey", "POST", "/v1/api_keys/{id}/rotate", "keys:write", "Replace an API key, which ends after an overlap", created, []int{404, 409, 413, 422}}, s.keyRotate)
 	register(api, op{"revokeKey", "POST", "/v1/api_keys/{id}/revoke", "keys:write", "Revoke an API key", ok, []int{404}}, s.keyRevoke)
 	register(api, op{"me", "GET", "/v1/me", "", "Who the key belongs to", ok, nil}, s.me)
 	register(api, op{"usage", "GET", "/v1/usage", "usage:read", "Hydrations of this month", ok, nil}, s.usage)

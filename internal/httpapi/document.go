@@ -145,5 +145,9 @@ var bounds = map[string]map[string]any{
 	"TokenDraft.audience": {"minLength": 1, "maxLength": hodl.MaxAudience}, "TokenDraft.scopes": {"minItems": 1},
 	"TokenDraft.ttl_seconds":    {"minimum": int(hodl.MinTTL.Seconds()), "maximum": int(hodl.MaxTTL.Seconds())},
 	"TokenDraft.max_hydrations": {"minimum": 1, "maximum": hodl.MaxHydrations},
-	"RevokeTokenRequest.reason": {"maxLength": hodl.MaxTitle}, "CreateKeyRequest.name": {"minLength": 1, "maxLength": hodl.MaxName},
+	"RevokeTokenRequest.reason": {"maxLength": hodl.MaxTitle}, "KeyDraft.name": {"minLength": 1, "maxLength": hodl.MaxName}, "KeyChange.name": {"minLength": 1, "maxLength": hodl.MaxName},
+	"KeyDraft.scopes": {"minItems": 1}, "KeyDraft.scopes[]": {"enum": hodl.KeyScopes}, "KeyChange.scopes": {"minItems": 1}, "KeyChange.scopes[]": {"enum": hodl.KeyScopes},
+	"KeyDraft.addresses": {"maxItems": hodl.MaxPlaces}, "KeyDraft.origins": {"maxItems": hodl.MaxPlaces},
+	"KeyChange.addresses": {"maxItems": hodl.MaxPlaces}, "KeyChange.origins": {"maxItems": hodl.MaxPlaces},
+	"RotateKeyRequest.overlap_seconds": {"minimum": 0, "maximum": int(maxOverlap.Seconds())},
 }

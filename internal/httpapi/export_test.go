@@ -17,3 +17,6 @@ func Spec() *huma.OpenAPI {
 	s.routes(router{API: api})
 	return api.OpenAPI()
 }
+
+// OperationsOf lists the operations of a path, by method.
+var OperationsOf = operationsOf

@@ -2,11 +2,12 @@ package httpapi
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"time"
 
 	"hodl"
 	"hodl/internal/auth"
+	"hodl/internal/store"
 )
 
 type keyBody struct {
@@ -15,41 +16,47 @@ type keyBody struct {
 	Name       string      `json:"name" doc:"What it is for"`
 	Mode       hodl.Mode   `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
 	LastFour   string      `json:"last_four" doc:"Its last four characters"`
-	Scopes     []string    `json:"scopes" doc:"What it may do; * for everything"`
+	Scopes     []string    `json:"scopes" doc:"What it may do; * for everything, capture for a capture-only key"`
+	Addresses  []string    `json:"addresses" doc:"Where it may be used from; empty for anywhere"`
+	Origins    []string    `json:"origins" doc:"Web origins whose pages may use it; empty for none"`
 	User       hodl.UserID `json:"user_id" doc:"Whose it is"`
 	CreatedAt  time.Time   `json:"created_at" doc:"When it was made (RFC 3339, UTC)"`
+	ExpiresAt  *time.Time  `json:"expires_at" doc:"When it ends; null for never"`
 	LastUsedAt *time.Time  `json:"last_used_at" doc:"When it was last used, to the minute; null when never"`
 	RevokedAt  *time.Time  `json:"revoked_at" doc:"When it was revoked; null while it is not"`
+	ReplacedBy hodl.KeyID  `json:"replaced_by,omitempty" doc:"The key it was rotated to"`
 }
 
 func keyOf(k *hodl.APIKey) keyBody {
-	return keyBody{k.ID, "", k.Name, k.Mode, k.LastFour, k.Scopes, k.User, k.CreatedAt, timeOrNull(k.LastUsedAt), timeOrNull(k.RevokedAt)}
+	b := keyBody{
+		ID: k.ID, Name: k.Name, Mode: k.Mode, LastFour: k.LastFour, Scopes: k.Scopes, Origins: k.Origins, User: k.User, CreatedAt: k.CreatedAt,
+		ExpiresAt: timeOrNull(k.ExpiresAt), LastUsedAt: timeOrNull(k.LastUsedAt), RevokedAt: timeOrNull(k.RevokedAt), ReplacedBy: k.ReplacedBy,
+	}
+	for _, p := range k.Addresses {
+		b.Addresses = append(b.Addresses, p.String())
+	}
+	return b
 }
 
 type keyReply struct{ Body keyBody }
 
-func (s *server) keyCreate(ctx context.Context, in *struct {
-	Body struct {
-		Name string    `json:"name" doc:"What it is for; at most 256 bytes"`
-		Mode hodl.Mode `json:"mode,omitempty" enum:"live,sandbox" doc:"The mode of the calling key when absent; a sandbox key makes no live one"`
-	}
-},
-) (*keyReply, error) {
+// KeyPath names a key.
+type KeyPath struct {
+	ID hodl.KeyID `path:"id" doc:"The key's id"`
+}
+
+func (s *server) keyCreate(ctx context.Context, in *struct{ Body hodl.KeyDraft }) (*keyReply, error) {
 	p := principal(ctx)
-	if in.Body.Mode == "" {
-		in.Body.Mode = p.Mode
-	}
-	if err := hodl.CheckName("name", in.Body.Name); err != nil {
+	rights, err := in.Body.Rights(p.Rights(), s.Store.Now())
+	if err != nil {
 		return nil, err
 	}
-	if in.Body.Mode == hodl.Live && p.Mode == hodl.Sandbox {
-		return nil, hodl.Errorf(hodl.Forbidden, "a sandbox key makes no live key").WithHint("use a live key, or: hodl key create --mode live")
-	}
-	key := auth.NewKey(in.Body.Mode)
+	key := auth.NewKey(rights.Mode)
 	k := hodl.APIKey{
-		ID: hodl.KeyID(s.Store.NewID("key")), Workspace: p.Workspace, User: p.User, Mode: in.Body.Mode, Name: in.Body.Name,
-		LastFour: auth.LastFour(key), Scopes: slices.Clone(p.Scopes), CreatedAt: s.Store.Now(),
+		ID: hodl.KeyID(s.Store.NewID("key")), Workspace: p.Workspace, User: p.User, Name: in.Body.Name,
+		LastFour: auth.LastFour(key), CreatedAt: s.Store.Now(),
 	}
+	k.Grant(rights)
 	if err := s.Store.AddKey(ctx, k, auth.Digest(key)); err != nil {
 		return nil, err
 	}
@@ -58,10 +65,28 @@ func (s *server) keyCreate(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// manages reports whether a caller may see and end a key: one of their own, and a
-// live one only with a live key.
+// manages reports whether a caller may change a key: one of their own, and a live
+// one only with a live key.
 func manages(p *hodl.Principal, k *hodl.APIKey) bool {
 	return k.User == p.User && (p.Mode == hodl.Live || k.Mode == hodl.Sandbox)
+}
+
+// oversees reports whether a caller may see a key and end it: one they manage, and
+// with an admin's key anybody's.
+func oversees(p *hodl.Principal, k *hodl.APIKey) bool {
+	return (k.User == p.User || p.Role == hodl.Admin) && (p.Mode == hodl.Live || k.Mode == hodl.Sandbox)
+}
+
+func noKey(id hodl.KeyID) error {
+	return hodl.Errorf(hodl.NotFound, "no key %s", id).WithHint("check the id; list yours to see what there is")
+}
+
+// KeyQuery picks keys.
+type KeyQuery struct {
+	Paging
+	Status store.KeyStatus `query:"status" enum:"active,expired,revoked" doc:"Only keys that stand so"`
+	Mode   hodl.Mode       `query:"mode" enum:"live,sandbox" doc:"Only keys of this mode"`
+	User   string          `query:"user" doc:"With an admin's key: a user id, or all; your own when absent"`
 }
 
 type keyListReply struct {
@@ -71,92 +96,135 @@ type keyListReply struct {
 	}
 }
 
-func (s *server) keyList(ctx context.Context, in *Paging) (*keyListReply, error) {
-	page, err := in.byID()
-	if err != nil {
+func (s *server) keyList(ctx context.Context, in *KeyQuery) (*keyListReply, error) {
+	p, f := principal(ctx), store.KeyFilter{Mode: in.Mode, Status: in.Status}
+	var err error
+	if f.Page, err = in.byID(); err != nil {
 		return nil, err
 	}
-	p := principal(ctx)
-	list, err := s.Store.Keys(ctx, p.Workspace, p.User, page)
-	out := &keyListReply{}
-	for _, k := range list {
-		if manages(p, k) {
-			out.Body.Keys = append(out.Body.Keys, keyOf(k))
-		}
+	if f.User, err = whose(p, in.User); err != nil {
+		return nil, err
 	}
-	out.Body.Next = more(list, page.Limit, func(k *hodl.APIKey) string { return encodeCursor(string(k.ID)) })
+	out := &keyListReply{}
+	if p.Mode == hodl.Sandbox && in.Mode == hodl.Live {
+		return out, nil // a sandbox key sees no live one
+	}
+	if p.Mode == hodl.Sandbox {
+		f.Mode = hodl.Sandbox
+	}
+	list, err := s.Store.Keys(ctx, p.Workspace, f)
+	for _, k := range list {
+		out.Body.Keys = append(out.Body.Keys, keyOf(k))
+	}
+	out.Body.Next = more(list, f.Limit, func(k *hodl.APIKey) string { return encodeCursor(string(k.ID)) })
 	return out, err
 }
 
-func (s *server) keyRevoke(ctx context.Context, in *struct {
-	ID hodl.KeyID `path:"id" doc:"The key's id"`
-},
-) (*keyReply, error) {
+// whose returns the user a list is about: the caller, or with an admin's key
+// whoever was asked for, "" for all.
+func whose(p *hodl.Principal, user string) (hodl.UserID, error) {
+	switch {
+	case user == "" || hodl.UserID(user) == p.User:
+		return p.User, nil
+	case p.Role != hodl.Admin:
+		return "", hodl.Errorf(hodl.Forbidden, "only an admin sees what others did").WithHint("leave user out to see your own")
+	case user == "all":
+		return "", nil
+	}
+	return hodl.UserID(user), nil
+}
+
+func (s *server) keyGet(ctx context.Context, in *KeyPath) (*keyReply, error) {
 	p := principal(ctx)
 	k, err := s.Store.Key(ctx, p.Workspace, in.ID)
-	if err == nil && !manages(p, k) {
-		err = hodl.Errorf(hodl.NotFound, "no key %s", in.ID).WithHint("check the id; list yours to see what there is")
+	if err == nil && !oversees(p, k) {
+		err = noKey(in.ID)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Store.RevokeKey(ctx, p.Workspace, in.ID); err != nil {
-		return nil, err
-	}
-	s.Keys.Forget()
-	k, err = s.Store.Key(ctx, p.Workspace, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &keyReply{keyOf(k)}, nil
 }
 
-type meReply struct {
-	Body struct {
-		Workspace hodl.WorkspaceID `json:"workspace_id" doc:"The workspace"`
-		User      hodl.UserID      `json:"user_id" doc:"The person"`
-		Key       hodl.KeyID       `json:"key_id" doc:"The key"`
-		Mode      hodl.Mode        `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
-		Role      hodl.Role        `json:"role" enum:"admin,member" doc:"The person's role"`
-		Plan      hodl.PlanName    `json:"plan" enum:"developer,startup,scale,enterprise" doc:"The workspace's plan"`
-		Scopes    []string         `json:"scopes" doc:"What the key may do; * for everything"`
-	}
-}
-
-func (s *server) me(ctx context.Context, _ *struct{}) (*meReply, error) {
+func (s *server) keyChange(ctx context.Context, in *struct {
+	KeyPath
+	Body hodl.KeyChange
+},
+) (*keyReply, error) {
 	p := principal(ctx)
-	out := &meReply{}
-	b := &out.Body
-	b.Workspace, b.User, b.Key, b.Mode, b.Role, b.Plan, b.Scopes = p.Workspace, p.User, p.Key, p.Mode, p.Role, p.Plan, p.Scopes
-	return out, nil
-}
-
-type usageReply struct {
-	Body struct {
-		Month      string        `json:"month" doc:"The calendar month (UTC), as 2026-11"`
-		Mode       hodl.Mode     `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
-		Plan       hodl.PlanName `json:"plan" enum:"developer,startup,scale,enterprise" doc:"The workspace's plan"`
-		Hydrations int64         `json:"hydrations" doc:"Hydrations so far"`
-		Quota      *int64        `json:"quota" doc:"How many there may be; null for no bound"`
-		ResetsAt   time.Time     `json:"resets_at" doc:"When the count starts anew (RFC 3339, UTC)"`
+	var out keyBody
+	err := s.Store.ChangeKey(ctx, p.Workspace, in.ID, func(k *hodl.APIKey) (*store.NewKey, error) {
+		if !manages(p, k) {
+			return nil, noKey(in.ID)
+		}
+		err := in.Body.Apply(k, p.Rights(), s.Store.Now())
+		out = keyOf(k)
+		return nil, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	s.Keys.Forget()
+	return &keyReply{out}, nil
 }
 
-func (s *server) usage(ctx context.Context, _ *struct{}) (*usageReply, error) {
+// How long a key goes on after it was rotated.
+const (
+	defaultOverlap = 24 * time.Hour
+	maxOverlap     = 30 * 24 * time.Hour
+)
+
+func (s *server) keyRotate(ctx context.Context, in *struct {
+	KeyPath
+	Body *struct {
+		Overlap *int `json:"overlap_seconds,omitempty" doc:"How long the old key goes on, 0 to 2,592,000 seconds; 86,400 when absent"`
+	}
+},
+) (*keyReply, error) {
+	overlap := defaultOverlap
+	if in.Body != nil && in.Body.Overlap != nil {
+		n := *in.Body.Overlap
+		if n < 0 || n > int(maxOverlap.Seconds()) {
+			return nil, hodl.Invalid("overlap_seconds", fmt.Sprintf("is %d; it must be from 0 to %d", n, int(maxOverlap.Seconds())))
+		}
+		overlap = time.Duration(n) * time.Second
+	}
 	p, now := principal(ctx), s.Store.Now()
-	plan, err := hodl.PlanOf(p.Plan)
+	id := hodl.KeyID(s.Store.NewID("key"))
+	out := &keyReply{}
+	err := s.Store.ChangeKey(ctx, p.Workspace, in.ID, func(k *hodl.APIKey) (*store.NewKey, error) {
+		rights, mine := k.Rights(), p.Rights()
+		if !manages(p, k) {
+			return nil, noKey(in.ID)
+		}
+		if err := rights.Within(&mine); err != nil && k.ID != p.Key {
+			return nil, err
+		}
+		key := auth.NewKey(k.Mode)
+		next, err := k.Rotate(id, auth.LastFour(key), now, now.Add(overlap))
+		if err != nil {
+			return nil, err
+		}
+		out.Body = keyOf(next)
+		out.Body.Key = key
+		return &store.NewKey{APIKey: *next, Digest: auth.Digest(key)}, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	used, err := s.Store.Used(ctx, p.Workspace, p.Mode, hodl.Month(now))
-	if err != nil {
-		return nil, err
-	}
-	out := &usageReply{}
-	b := &out.Body
-	b.Month, b.Mode, b.Plan, b.Hydrations, b.ResetsAt = hodl.Month(now), p.Mode, p.Plan, used, hodl.NextMonth(now)
-	if quota := plan.Quota(p.Mode); quota > 0 {
-		b.Quota = &quota
-	}
+	s.Keys.Forget()
 	return out, nil
+}
+
+func (s *server) keyRevoke(ctx context.Context, in *KeyPath) (*keyReply, error) {
+	p := principal(ctx)
+	k, err := s.keyGet(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Store.RevokeKey(ctx, p.Workspace, k.Body.ID); err != nil {
+		return nil, err
+	}
+	s.Keys.Forget()
+	return s.keyGet(ctx, in)
 }

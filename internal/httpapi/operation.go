@@ -145,6 +145,9 @@ func (s *server) authenticateKey(ctx huma.Context, key, needs string) (huma.Cont
 	if hodl.CodeOf(err) == hodl.InvalidKey && strings.Count(key, ".") == 2 {
 		err = hodl.Errorf(hodl.InvalidKey, "this route takes an API key").WithHint("a resume token opens only its session: /v1/sessions/{id}/hydrate, /notes, /reasoning_nodes, /next_step")
 	}
+	if err == nil {
+		err = p.CheckPlace(requestOf(ctx.Context()).address, ctx.Header("Origin"))
+	}
 	if err != nil {
 		return ctx, err
 	}

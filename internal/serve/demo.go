@@ -34,7 +34,7 @@ func seedDemo(ctx context.Context, s *store.Store, c *capture.Service) error {
 	if err := s.AddMember(ctx, w.ID, user, "Demo", hodl.Member); err != nil {
 		return err
 	}
-	if _, err := addKey(ctx, s, w, user, hodl.Sandbox, "public demo key", demoKey, demoScopes); err != nil {
+	if _, err := addKey(ctx, s, w, user, "public demo key", demoKey, hodl.Rights{Mode: hodl.Sandbox, Scopes: demoScopes}); err != nil {
 		return err
 	}
 	p := &hodl.Principal{Workspace: w.ID, User: user, Mode: hodl.Sandbox, Role: hodl.Member, Plan: w.Plan, Scopes: demoScopes}

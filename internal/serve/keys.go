@@ -24,21 +24,27 @@ func CreateWorkspace(ctx context.Context, s *store.Store, name string, plan hodl
 	return &w, s.CreateWorkspace(ctx, w, hodl.UserID(s.NewID("usr")))
 }
 
-// CreateKey makes a key for the first admin of a workspace. It works on the database
-// itself, whether a server runs or not.
-func CreateKey(ctx context.Context, s *store.Store, w *hodl.Workspace, m hodl.Mode, name string) (*Credential, error) {
-	user, err := s.FirstAdmin(ctx, w.ID)
+// operator is what may be given to a key by who holds the database.
+var operator = hodl.Rights{Mode: hodl.Live, Scopes: []string{hodl.Everything}}
+
+// CreateKey makes a key for a member of a workspace, the first admin when user is
+// empty. It works on the database itself, whether a server runs or not.
+func CreateKey(ctx context.Context, s *store.Store, w *hodl.Workspace, user hodl.UserID, d hodl.KeyDraft) (*Credential, error) {
+	rights, err := d.Rights(operator, s.Now())
+	if err == nil && user == "" {
+		user, err = s.FirstAdmin(ctx, w.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return addKey(ctx, s, w, user, m, name, auth.NewKey(m), []string{"*"})
+	return addKey(ctx, s, w, user, d.Name, auth.NewKey(rights.Mode), rights)
 }
 
-func addKey(ctx context.Context, s *store.Store, w *hodl.Workspace, user hodl.UserID, m hodl.Mode, name, key string, scopes []string) (*Credential, error) {
+func addKey(ctx context.Context, s *store.Store, w *hodl.Workspace, user hodl.UserID, name, key string, rights hodl.Rights) (*Credential, error) {
 	k := hodl.APIKey{
-		ID: hodl.KeyID(s.NewID("key")), Workspace: w.ID, User: user, Mode: m, Name: name,
-		LastFour: auth.LastFour(key), Scopes: scopes, CreatedAt: s.Now(),
+		ID: hodl.KeyID(s.NewID("key")), Workspace: w.ID, User: user, Name: name, LastFour: auth.LastFour(key), CreatedAt: s.Now(),
 	}
+	k.Grant(rights)
 	return &Credential{w, key, k}, s.AddKey(ctx, k, auth.Digest(key))
 }
 
@@ -54,7 +60,7 @@ func firstKeys(ctx context.Context, s *store.Store) ([]*Credential, error) {
 	}
 	var out []*Credential
 	for _, m := range []hodl.Mode{hodl.Live, hodl.Sandbox} {
-		c, err := CreateKey(ctx, s, w, m, "first "+string(m)+" key")
+		c, err := CreateKey(ctx, s, w, "", hodl.KeyDraft{Name: "first " + string(m) + " key", Mode: m})
 		if err != nil {
 			return nil, err
 		}

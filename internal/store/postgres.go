@@ -120,8 +120,8 @@ func grant(ctx context.Context, db *sql.DB, role string) error {
 		revoke update, delete, truncate on access_records, access_details from ROLE;
 		revoke all on schema_versions from ROLE;
 		grant select on schema_versions to ROLE;
-		revoke execute on function hodl_credential(bytea), hodl_workspace_named(text) from public;
-		grant execute on function hodl_credential(bytea), hodl_workspace_named(text) to ROLE;`, "ROLE", name)
+		revoke execute on function hodl_credential(bytea), hodl_workspace_named(text), hodl_workspaces_of(text) from public;
+		grant execute on function hodl_credential(bytea), hodl_workspace_named(text), hodl_workspaces_of(text) to ROLE;`, "ROLE", name)
 	return inTx(ctx, db, func(tx *sql.Tx) error {
 		if err := oneAtATime(ctx)(tx); err != nil {
 			return err

@@ -65,7 +65,7 @@ func testKeys(t *testing.T, w *world) {
 	refused(t, "a digest that is there", w.AddKey(ctx, hodl.APIKey{ID: "key_x", Workspace: w.ws, User: w.user, Mode: hodl.Live}, sha256.Sum256([]byte("one"))), hodl.Conflict)
 
 	list := func(user hodl.UserID, p store.Page) (ids []hodl.KeyID) {
-		keys, err := w.Keys(ctx, w.ws, user, p)
+		keys, err := w.Keys(ctx, w.ws, store.KeyFilter{User: user, Page: p})
 		must(t, err)
 		for _, k := range keys {
 			ids = append(ids, k.ID)
