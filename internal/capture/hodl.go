@@ -12,6 +12,9 @@ import (
 // Hodl captures one unit of work. With a session_id it joins that session, which
 // gets its next version in the same transaction.
 func (s *Service) Hodl(ctx context.Context, p *hodl.Principal, d hodl.HodlDraft) (*hodl.Hodl, error) {
+	if err := namesNothing(p, given{"session_id", d.SessionID != ""}); err != nil {
+		return nil, err
+	}
 	if d.Source == "" {
 		d.Source = "rest"
 	}

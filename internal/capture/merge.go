@@ -3,7 +3,6 @@ package capture
 import (
 	"reflect"
 	"slices"
-	"time"
 
 	"hodl"
 )
@@ -11,11 +10,11 @@ import (
 // mergeNotes returns the captured notes followed by those agents wrote. A captured
 // note whose text was there before keeps its number and time, so that capturing
 // the same content again changes nothing.
-func mergeNotes(drafts []hodl.NoteDraft, old *hodl.Content, last *int64, author hodl.UserID, now time.Time) []hodl.Note {
+func mergeNotes(drafts []hodl.NoteDraft, old *hodl.Content, last *int64, by hodl.Provenance) []hodl.Note {
 	out := make([]hodl.Note, 0, len(drafts))
 	kept := map[int64]bool{}
 	for _, d := range drafts {
-		note := hodl.Note{Body: d.Body, Author: string(author), Trust: hodl.TrustUser, CreatedAt: now}
+		note := hodl.Note{Body: d.Body, Author: by.Author, Trust: by.Trust, CreatedAt: by.CreatedAt}
 		i := slices.IndexFunc(old.Notes, func(n hodl.Note) bool { return n.Trust != hodl.TrustAgent && n.Body == d.Body && !kept[n.ID] })
 		if i >= 0 {
 			note = old.Notes[i]
@@ -36,8 +35,8 @@ func mergeNotes(drafts []hodl.NoteDraft, old *hodl.Content, last *int64, author 
 
 // mergeThread sets the thread of next to the captured nodes followed by those
 // agents wrote, and says who wrote each. A node the person sent back unchanged
-// stays the agent's; one the person rewrote is the person's.
-func mergeThread(next *hodl.Content, captured []hodl.Node, old *hodl.Content, author hodl.UserID, now time.Time) {
+// stays the agent's or the page's; one the person rewrote is the person's.
+func mergeThread(next *hodl.Content, captured []hodl.Node, old *hodl.Content, by hodl.Provenance) {
 	before := make(map[string]*hodl.Node, len(old.Thread))
 	for i := range old.Thread {
 		before[old.Thread[i].ID] = &old.Thread[i]
@@ -46,10 +45,10 @@ func mergeThread(next *hodl.Content, captured []hodl.Node, old *hodl.Content, au
 	next.Thread = slices.Clone(captured)
 	for i := range captured {
 		n := &captured[i]
-		from := hodl.Provenance{Author: string(author), CreatedAt: now, Trust: hodl.TrustUser}
+		from := by
 		if was, known := before[n.ID]; known {
 			earlier := old.Provenance[n.ID]
-			if earlier.Trust != hodl.TrustAgent || reflect.DeepEqual(was, n) {
+			if earlier.Trust == hodl.TrustUser || reflect.DeepEqual(was, n) {
 				from = earlier
 			}
 		}

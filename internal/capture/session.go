@@ -29,11 +29,15 @@ type Captured struct {
 
 // Session captures a whole session: it creates it, or replaces what was captured
 // of it before. Notes and nodes that agents wrote survive. It refuses with
-// [hodl.ValidationFailed], [hodl.Conflict] when the id is another user's,
+// [hodl.ValidationFailed], [hodl.Forbidden] when a capture-only key names what may
+// exist, [hodl.Conflict] when the id is another user's,
 // [hodl.InvalidTransition] when the session is archived, and [hodl.Stale] when
 // IfMatch no longer holds.
 func (s *Service) Session(ctx context.Context, p *hodl.Principal, c SessionCapture) (*Captured, error) {
 	out := &Captured{}
+	if err := namesNothing(p, given{"session_id", c.Draft.ID != ""}, given{"hodl_ids", len(c.Draft.HodlIDs) > 0}, given{"If-Match", c.IfMatch != ""}); err != nil {
+		return nil, err
+	}
 	if c.Mend {
 		c.Draft.Thread, out.Warnings = hodl.MendThread(c.Draft.Thread)
 	}
@@ -87,6 +91,32 @@ func (s *Service) captureOnce(ctx context.Context, p *hodl.Principal, c *Session
 	return s.store.PutSession(ctx, w)
 }
 
+// authorOf is who wrote what p captures now.
+func authorOf(p *hodl.Principal, now time.Time) hodl.Provenance {
+	trust := hodl.TrustUser
+	if p.CaptureOnly() {
+		trust = hodl.TrustPage
+	}
+	return hodl.Provenance{Author: string(p.User), CreatedAt: now, Trust: trust}
+}
+
+// A given field is one that may name what exists.
+type given struct {
+	field string
+	is    bool
+}
+
+// namesNothing refuses a capture-only key that names something, before anybody
+// looks whether it is there.
+func namesNothing(p *hodl.Principal, fields ...given) error {
+	for _, g := range fields {
+		if p.CaptureOnly() && g.is {
+			return hodl.Errorf(hodl.Forbidden, "a capture-only key names nothing that may be there: leave out %s", g.field).WithHint("the server makes the ids, or use another key")
+		}
+	}
+	return nil
+}
+
 // current returns where a session stands and what it holds, both nil when there is
 // none. An id that another user of the workspace took is a [hodl.Conflict].
 func (s *Service) current(ctx context.Context, p *hodl.Principal, id hodl.SessionID) (*store.SessionState, *store.VersionBody, error) {
@@ -118,8 +148,8 @@ func (s *Service) merge(ctx context.Context, p *hodl.Principal, d *hodl.SessionD
 	next := store.VersionBody{Salt: old.Salt, LastNote: old.LastNote, Content: hodl.Content{
 		Title: d.Title, Summary: d.Summary, Tabs: d.Tabs, Media: d.Media, Tags: d.Tags, Hodls: hodls,
 	}}
-	next.Content.Notes = mergeNotes(d.Notes, &old.Content, &next.LastNote, p.User, now)
-	mergeThread(&next.Content, d.Thread, &old.Content, p.User, now)
+	next.Content.Notes = mergeNotes(d.Notes, &old.Content, &next.LastNote, authorOf(p, now))
+	mergeThread(&next.Content, d.Thread, &old.Content, authorOf(p, now))
 	return next, nil
 }
 

@@ -65,6 +65,9 @@ func (s *server) captureAny(ctx context.Context, in *struct {
 		}
 		return &anyReply{Location: out.Location, Body: either{out.Body}}, nil
 	}
+	if p := principal(ctx); !p.CaptureOnly() && !p.May("sessions:write") {
+		return nil, lacks("sessions:write")
+	}
 	c := capture.SessionCapture{Draft: d.SessionDraft, Mend: true, IfMatch: ifMatch(in.IfMatch)}
 	out, err := s.capture(ctx, c, in.Body.Unknown)
 	if err != nil {

@@ -56,6 +56,7 @@ func (s *server) around(mux *http.ServeMux) http.Handler {
 		out.Header().Set("X-Request-Id", info.id)
 		out.Header().Set("X-Content-Type-Options", "nosniff")
 		out.Header().Set("Cache-Control", "no-store")
+		out.Header().Set("Vary", "Origin")
 		start := time.Now()
 		s.serve(mux, out, r, info)
 		s.account(r, out, info, time.Since(start))
@@ -112,6 +113,9 @@ func (s *server) serve(mux *http.ServeMux, w *recorder, r *http.Request, info *r
 			writeError(w, hodl.Errorf(hodl.Internal, "panic"))
 		}
 	}()
+	if preflight(w, r) {
+		return
+	}
 	if err := checkURL(r.URL); err != nil {
 		fault(r.Context(), err)
 		writeError(w, err)

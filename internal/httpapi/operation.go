@@ -151,10 +151,34 @@ func (s *server) authenticateKey(ctx huma.Context, key, needs string) (huma.Cont
 	if err != nil {
 		return ctx, err
 	}
+	readable(ctx.SetHeader, ctx.Header("Origin"))
+	if p.CaptureOnly() {
+		return huma.WithValue(ctx, principalKey, p), onlyCaptures(ctx)
+	}
 	if needs != "" && !p.May(needs) {
-		return ctx, hodl.Errorf(hodl.InsufficientScope, "this key does not carry %s", needs).WithHint("use a key with that scope")
+		return ctx, lacks(needs)
 	}
 	return huma.WithValue(ctx, principalKey, p), nil
+}
+
+func lacks(scope string) error {
+	return hodl.Errorf(hodl.InsufficientScope, "this key does not carry %s", scope).WithHint("use a key with that scope")
+}
+
+// captures are the operations a capture-only key opens. Each makes new things and
+// answers the same whatever is there.
+var captures = map[string]bool{"captureHodl": true, "captureHodls": true, "capture": true, "captureSession": true}
+
+// onlyCaptures refuses whatever else a capture-only key asks for, before anything
+// is looked up. Such a key is in the hands of everybody who sees the page, so that
+// an Idempotency-Key would tell one of them what another has sent: it is ignored.
+func onlyCaptures(ctx huma.Context) error {
+	if !captures[ctx.Operation().OperationID] {
+		return hodl.Errorf(hodl.InsufficientScope, "a capture-only key makes new hodls and sessions and does nothing else").WithHint("use another key")
+	}
+	r, _ := humago.Unwrap(ctx)
+	r.Header.Del("Idempotency-Key")
+	return nil
 }
 
 func bearer(header string) (string, error) {
