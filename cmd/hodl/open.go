@@ -34,7 +34,7 @@ func safeLink(link, editor string) (string, error) {
 	u, err := url.Parse(link)
 	switch {
 	case link == "":
-		return "", hint(errors.New("the hodl has no place to open: it is a note"), "read it with hodl list")
+		return "", hint(errors.New("the hodl has no place to open: it is a note"), "read it with hodl show")
 	case err != nil || u.Host == "" || u.User != nil:
 		return "", notOpened(link)
 	case u.Scheme == "http" || u.Scheme == "https":
