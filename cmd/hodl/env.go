@@ -21,7 +21,8 @@ type env struct {
 	now      func() time.Time
 
 	json    bool
-	started bool // what fails before a command has started is a mistake in its use
+	started bool              // what fails before a command has started is a mistake in its use
+	sources map[string]string // what stood in for a flag that was not given, by the flag's name
 	remote  remote
 }
 
@@ -73,12 +74,14 @@ func (e *env) start(c *cobra.Command, _ []string) error {
 // fill fills the flags that were not given from their variables.
 func (e *env) fill(c *cobra.Command) error {
 	var faults []error
+	e.sources = map[string]string{}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed || f.Name == "help" {
 			return
 		}
-		value, err := e.variable(f.Name)
+		value, source, err := e.variable(f.Name)
 		if err == nil && value != "" {
+			e.sources[f.Name] = source
 			err = c.Flags().Set(f.Name, value)
 		}
 		if err != nil {
@@ -91,20 +94,20 @@ func (e *env) fill(c *cobra.Command) error {
 	return nil
 }
 
-// variable returns what stands in for a flag, "" when nothing does. An empty
-// variable is none.
-func (e *env) variable(flag string) (string, error) {
+// variable returns what stands in for a flag, "" when nothing does, and where it was
+// found. An empty variable is none.
+func (e *env) variable(flag string) (value, source string, err error) {
 	name := variable(flag)
-	value, _ := e.lookup(name)
+	value, _ = e.lookup(name)
 	if value != "" || !secrets[flag] {
-		return value, nil
+		return value, "$" + name, nil
 	}
 	file, _ := e.lookup(name + "_FILE")
 	if file == "" {
-		return "", nil
+		return "", "", nil
 	}
 	content, err := os.ReadFile(file)
-	return strings.TrimSpace(string(content)), err
+	return strings.TrimSpace(string(content)), "$" + name + "_FILE", err
 }
 
 // secret returns a flag's value, read from standard input when it is "-", so that

@@ -61,6 +61,8 @@ recorded.`,
 			tokenMintCommand(e), tokenListCommand(e), tokenRevokeCommand(e), tokenInspectCommand(e)),
 		hydrateCommand(e),
 		completionCommand(e),
+		doctorCommand(e),
+		configCommand(e),
 		versionCommand(e),
 		exitCodesTopic(), environmentTopic(), errorsTopic(),
 	)

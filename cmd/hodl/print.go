@@ -17,6 +17,8 @@ const (
 	bold  = "\x1b[1m"
 	dim   = "\x1b[2m"
 	red   = "\x1b[31m"
+	green = "\x1b[32m"
+	amber = "\x1b[33m"
 )
 
 // paint colours text for standard error.

@@ -31,14 +31,19 @@ Request lines go to standard error: no content, no secrets.`,
   HODL_DATABASE_FILE=/run/secrets/database hodl serve --master-key-file /run/secrets/master`,
 		RunE: func(c *cobra.Command, _ []string) error { return e.serve(c.Context(), config, logs) },
 	}
-	e.stores(c, &config)
+	e.serves(c, &config, &logs)
+	return c
+}
+
+// serves gives c the flags of the server.
+func (e *env) serves(c *cobra.Command, config *serve.Config, logs *string) {
+	e.stores(c, config)
 	f := c.Flags()
 	f.StringVar(&config.Listen, "listen", "127.0.0.1:8484", "`ADDRESS` to serve on; port 0 takes a free one")
 	f.StringVar(&config.PublicURL, "public-url", "", "`URL` clients reach the server by, fixed at first start")
 	f.BoolVar(&config.Demo, "demo", false, "seed a public sandbox key and session")
-	f.StringVar(&logs, "log", "text", "form of the request lines: text or json")
+	f.StringVar(logs, "log", "text", "form of the request lines: text or json")
 	f.DurationVar(&config.KeyRotation, "key-rotation", 0, "how long a key signs tokens before the next does (default 720h)")
-	return c
 }
 
 // stores gives c the flags of a command that opens the database itself.
@@ -104,11 +109,26 @@ func (e *env) announce(server *serve.Server, config serve.Config) error {
 	return err
 }
 
+// anotherKey is the command that makes a key, for the same database. The database's
+// address may hold a password, so its variable stands in for it.
 func anotherKey(config serve.Config) string {
 	if config.Database != "" {
-		return "hodl key create"
+		return `hodl key create --database "$` + variable("database") + `" --master-key-file ` + quoted(config.MasterKeyFile)
 	}
-	return "hodl key create --data " + config.Data
+	command := "hodl key create --data " + quoted(config.Data)
+	if config.MasterKeyFile != "" {
+		command += " --master-key-file " + quoted(config.MasterKeyFile)
+	}
+	return command
+}
+
+// quoted is s as one word of a shell.
+func quoted(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+=-"
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func sandboxKey(keys []*serve.Credential) string {
@@ -121,7 +141,8 @@ func sandboxKey(keys []*serve.Credential) string {
 }
 
 // requests is a session captured, a token minted and the session hydrated, for any
-// shell with curl and sed. It is sandbox data: nothing is metered.
+// shell with curl and sed. It is sandbox data: it counts against the sandbox's own
+// quota alone.
 func requests(url, key string) string {
 	const (
 		capture = `{"title":"The cache bug","tabs":[{"url":"https://example.com/issues/7","title":"Stale reads after a deploy"}],` +
@@ -129,7 +150,7 @@ func requests(url, key string) string {
 		mint = `{"session_id":"ses_first","audience":"claude.anthropic.com","scopes":["read:context","read:reasoning"]}`
 	)
 	request := func(method, path, credential string) string {
-		return `curl -sS -w '\n' -X ` + method + ` ` + url + path + ` -H "Authorization: Bearer ` + credential + `"`
+		return `curl -sS -w '\n' -X ` + method + ` ` + quoted(url+path) + ` -H "Authorization: Bearer ` + credential + `"`
 	}
 	body := func(s string) string { return ` -H 'Content-Type: application/json' -d '` + s + `'` }
 	return request("PUT", "/v1/sessions/ses_first", key) + body(capture) + "\n" +

@@ -169,6 +169,19 @@ func writeDurably(f *os.File, path, text string) error {
 // ID names the current key: the first 8 bytes of its SHA-256, in hex.
 func (m *Master) ID() string { return hex.EncodeToString(m.keys[0].id[:]) }
 
+// Len is how many keys the file holds.
+func (m *Master) Len() int { return len(m.keys) }
+
+// MasterOf names the master key that a wrapped data key, or a value of the server,
+// was sealed with, as [Master.ID] does; "" when it is none of those.
+func MasterOf(sealed []byte) string {
+	const head = 1 + keyIDSize
+	if len(sealed) < head || sealed[0] != format {
+		return ""
+	}
+	return hex.EncodeToString(sealed[1:head])
+}
+
 // key returns the key of that id, nil when the file does not hold it.
 func (m *Master) key(id []byte) *masterKey {
 	for _, k := range m.keys {

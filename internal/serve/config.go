@@ -57,6 +57,19 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// Effective returns c as a server takes it, or what is wrong with it.
+func (c Config) Effective() (Config, error) {
+	c = c.withDefaults()
+	err := c.check()
+	if c.Database == "" {
+		c.MasterKeyFile = c.masterFile()
+	}
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + c.Listen
+	}
+	return c, err
+}
+
 func (c Config) withDefaults() Config {
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:8484")
 	c.Data = cmp.Or(c.Data, "./data")
@@ -104,18 +117,19 @@ func OpenStore(ctx context.Context, c Config) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, store.Options{
+	return store.Open(ctx, c.options(master))
+}
+
+func (c Config) options(master *seal.Master) store.Options {
+	return store.Options{
 		Dir: c.Data, Database: c.Database, Admin: c.DatabaseAdmin, Master: master, Now: c.Now, Log: c.Log, MaxBatch: c.MaxBatch,
-	})
+	}
 }
 
 // master loads the master key. Beside SQLite it is made at first start, but never
 // for a database that is already there: its data would be sealed under another.
 func (c Config) master() (*seal.Master, error) {
-	file := c.MasterKeyFile
-	if file == "" {
-		file = filepath.Join(c.Data, "master.key")
-	}
+	file := c.masterFile()
 	m, err := seal.LoadMaster(file)
 	if !errors.Is(err, os.ErrNotExist) || c.Database != "" || c.MasterKeyFile != "" {
 		return m, err
@@ -128,6 +142,13 @@ func (c Config) master() (*seal.Master, error) {
 		return seal.LoadMaster(file) // another process was first
 	}
 	return m, err
+}
+
+func (c Config) masterFile() string {
+	if c.MasterKeyFile != "" {
+		return c.MasterKeyFile
+	}
+	return filepath.Join(c.Data, "master.key")
 }
 
 // resource is this server's MCP address, as an audience.

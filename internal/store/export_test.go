@@ -63,3 +63,14 @@ func (c *counting) commit(ctx context.Context, batch []*write) error {
 	c.sizes = append(c.sizes, len(batch))
 	return c.engine.commit(ctx, batch)
 }
+
+// SealedColumns lists the columns that hold sealed values, as table.column.
+func SealedColumns() (out []string) {
+	for _, c := range sealedColumns {
+		out = append(out, c.table+"."+c.column)
+	}
+	for _, c := range serverColumns {
+		out = append(out, c.table+"."+c.column)
+	}
+	return out
+}

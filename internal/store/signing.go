@@ -17,12 +17,14 @@ type SigningKey struct {
 	ServedUntil time.Time // zero while it signs
 }
 
-const purposeSigning = "signing-key"
+const (
+	purposeSigning    = "signing-key"
+	selectSigningKeys = `select kid, public, seed, created_at, signs_from, signs_until, served_until from signing_keys order by created_at, kid`
+)
 
 // SigningKeys returns the server's keys, oldest first.
 func (s *Store) SigningKeys(ctx context.Context) ([]SigningKey, error) {
-	keys, err := rowsOf(ctx, s.reads, scanSigningKey,
-		`select kid, public, seed, created_at, signs_from, signs_until, served_until from signing_keys order by created_at, kid`)
+	keys, err := rowsOf(ctx, s.reads, scanSigningKey, selectSigningKeys)
 	if err != nil {
 		return nil, wrap(err, "read signing keys")
 	}
@@ -57,7 +59,7 @@ func (s *Store) RotateSigningKeys(ctx context.Context, plan func([]SigningKey) (
 		if _, err := tx.ExecContext(ctx, `update installation set id = id`); err != nil {
 			return err
 		}
-		keys, err := rowsOf(ctx, tx, scanSigningKey, `select kid, public, seed, created_at, signs_from, signs_until, served_until from signing_keys order by created_at, kid`)
+		keys, err := rowsOf(ctx, tx, scanSigningKey, selectSigningKeys)
 		if err != nil {
 			return err
 		}
