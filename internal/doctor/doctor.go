@@ -64,7 +64,7 @@ func (e *Examination) Run(ctx context.Context) error {
 	case err != nil:
 		e.fail("database", err.Error(), "see that the database runs, and that --data or --database names it")
 	default:
-		defer s.Close()
+		defer func() { _ = s.Close() }() // it was only read
 		e.inside(ctx, s, master)
 	}
 	return ctx.Err()
