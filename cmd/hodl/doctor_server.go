@@ -135,7 +135,7 @@ func (x *examiner) known(ctx context.Context) {
 	}
 	me, err := client.New(x.remote.url, key, x.options()...).Me(ctx)
 	if err != nil {
-		message, advice, _ := explain(err)
+		message, advice, _ := x.explain(err)
 		x.say("key", doctor.Failed, message, advice)
 		return
 	}
