@@ -93,6 +93,22 @@ func (e *Examination) inside(ctx context.Context, s *store.Snapshot, master *sea
 	e.contents(ctx, s, master)
 }
 
+// Prove makes the checks of the data itself, and returns what failed of them as one
+// error. It is how a restored database is judged before it is kept.
+func (e *Examination) Prove(ctx context.Context, s *store.Snapshot, master *seal.Master) error {
+	var failed []error
+	e.Tell = func(c Check) {
+		if c.Status == Failed {
+			failed = append(failed, fmt.Errorf("%s: %s", c.Name, c.Detail))
+		}
+	}
+	if s.Engine() == "sqlite" {
+		e.sqlite(ctx, s)
+	}
+	e.contents(ctx, s, master)
+	return errors.Join(append(failed, ctx.Err())...)
+}
+
 func (e *Examination) ok(name, detail string) { e.Tell(Check{name, OK, detail, ""}) }
 
 func (e *Examination) warn(name, detail, mend string) { e.Tell(Check{name, Warning, detail, mend}) }

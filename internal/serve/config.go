@@ -144,6 +144,9 @@ func (c Config) master() (*seal.Master, error) {
 	return m, err
 }
 
+// existingMaster loads the master key and makes none.
+func (c Config) existingMaster() (*seal.Master, error) { return seal.LoadMaster(c.masterFile()) }
+
 func (c Config) masterFile() string {
 	if c.MasterKeyFile != "" {
 		return c.MasterKeyFile
