@@ -64,6 +64,7 @@ type Options struct {
 type server struct {
 	Options
 	metrics *metrics
+	fixed   map[string][]string // the methods of each path that has no parameter
 }
 
 // New returns the handler of the whole API.
@@ -77,6 +78,7 @@ func New(o Options) http.Handler {
 	api := newHuma(mux)
 	s.routes(router{api, o.BodyTimeout})
 	share(api.OpenAPI())
+	s.fixed = fixedPaths(api.OpenAPI())
 	s.plainRoutes(mux, api)
 	return s.around(mux)
 }

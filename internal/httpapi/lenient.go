@@ -59,6 +59,9 @@ func opened(r huma.Registry, ref string) *huma.Schema {
 		properties := make(map[string]*huma.Schema, len(s.Properties))
 		for field, p := range s.Properties {
 			properties[field] = openedProperty(r, p)
+			if !slices.Contains(s.Required, field) {
+				properties[field] = nullable(properties[field])
+			}
 		}
 		s.Properties = properties
 	}
@@ -72,6 +75,19 @@ func openedProperty(r huma.Registry, p *huma.Schema) *huma.Schema {
 		out.Ref = opened(r, p.Ref).Ref
 	case p.Items != nil:
 		out.Items = openedProperty(r, p.Items)
+	}
+	return &out
+}
+
+// nullable lets null stand for a field that may be absent: published clients send it.
+func nullable(p *huma.Schema) *huma.Schema {
+	if p.Ref != "" {
+		return &huma.Schema{AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}, Description: p.Description}
+	}
+	out := *p
+	out.Nullable = true
+	if len(out.Enum) > 0 {
+		out.Enum = append(slices.Clone(out.Enum), nil)
 	}
 	return &out
 }

@@ -242,3 +242,21 @@ func TestUnknownFields(t *testing.T) {
 		{name: "another case is another field", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x","Note":"y"}`, status: 201, has: []string{`"Note: unknown field; dropped"`}},
 	})
 }
+
+// A null that changed nothing would be taken for one that cleared the field.
+func TestNullsAreRefused(t *testing.T) {
+	w := newWorld(t)
+	kept := w.ok(live, "POST", "/v1/hodls", `{"url":"https://example.com/","title":null}`) // the lenient call takes it for absent
+	hodl := "/v1/hodls/" + kept.text("id")
+	for _, c := range []struct{ method, path, body, field string }{
+		{"PATCH", hodl, `{"note":null}`, "note"},
+		{"POST", "/v1/sessions", `{"title":"x","summary":null}`, "summary"},
+		{"POST", "/v1/sessions", `{"tabs":[{"url":"https://example.com/","title":"x","scroll_y_pct":null}]}`, "tabs[0].scroll_y_pct"},
+		{"POST", "/v1/resume_tokens", `{"session_id":"ses_1","audience":"claude.anthropic.com","scopes":["read:context"],"ttl_seconds":null}`, "ttl_seconds"},
+	} {
+		a := w.call(live, c.method, c.path, c.body)
+		if a.status != 422 || !strings.Contains(a.String(), `"path":"`+c.field+`"`) {
+			t.Errorf("%s %s with %s: %s", c.method, c.path, c.body, a)
+		}
+	}
+}

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"hodl"
 	"hodl/internal/resume"
@@ -121,6 +125,10 @@ func (s *server) serve(mux *http.ServeMux, w *recorder, r *http.Request, info *r
 		writeError(w, err)
 		return
 	}
+	if methods, fixed := s.fixed[r.URL.Path]; fixed && !slices.Contains(methods, r.Method) {
+		notAllowed(w, r, strings.Join(methods, ", "))
+		return
+	}
 	if _, pattern := mux.Handler(r); pattern == "" {
 		s.unrouted(mux, w, r)
 		return
@@ -133,12 +141,32 @@ func (s *server) unrouted(mux *http.ServeMux, w *recorder, r *http.Request) {
 	answer := &silent{header: http.Header{}}
 	mux.ServeHTTP(answer, r)
 	if answer.status == http.StatusMethodNotAllowed {
-		allowed := answer.header.Get("Allow")
-		w.Header().Set("Allow", allowed)
-		writeError(w, hodl.Errorf(hodl.MethodNotAllowed, "%s does not go here", r.Method).WithHint("use %s", allowed))
+		notAllowed(w, r, answer.header.Get("Allow"))
 		return
 	}
 	writeError(w, hodl.Errorf(hodl.NotFound, "no such path").WithHint("/docs lists every path"))
+}
+
+func notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
+	w.Header().Set("Allow", allowed)
+	writeError(w, hodl.Errorf(hodl.MethodNotAllowed, "%s does not go here", r.Method).WithHint("use %s", allowed))
+}
+
+// fixedPaths lists the methods of the paths without a parameter. To the mux
+// DELETE /v1/hodls/latest is DELETE /v1/hodls/{id}: it is neither documented nor meant.
+func fixedPaths(spec *huma.OpenAPI) map[string][]string {
+	all := map[string][]string{}
+	for path, item := range spec.Paths {
+		if strings.Contains(path, "{") {
+			continue
+		}
+		methods := slices.Sorted(maps.Keys(operationsOf(item)))
+		if i := slices.Index(methods, "GET"); i >= 0 {
+			methods = slices.Insert(methods, i+1, "HEAD")
+		}
+		all[path] = methods
+	}
+	return all
 }
 
 // silent takes an answer's status and headers and drops the rest.

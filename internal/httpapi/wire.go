@@ -22,8 +22,32 @@ var jsonFormat = huma.Format{
 		if err := json.Unmarshal(data, v); err != nil {
 			return flat{decodeError(err)}
 		}
+		if checked, ok := v.(*any); ok { // huma asks for this to hold it against the schema
+			*checked = showNulls(*checked)
+		}
 		return nil
 	},
+}
+
+// A null stands where the document wants a value. huma passes over those of optional
+// fields, so that a PATCH which means to clear something would change nothing and
+// say it was done; a type of our own it refuses.
+type null struct{}
+
+func showNulls(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return null{}
+	case map[string]any:
+		for name, member := range v {
+			v[name] = showNulls(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = showNulls(item)
+		}
+	}
+	return v
 }
 
 // A cursor is where a page ended: opaque to clients, and nothing but a place in

@@ -1,8 +1,10 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 	"strings"
 
 	"hodl"
@@ -87,28 +89,38 @@ func (v *View) grantReasoning(content hodl.Content) {
 func withPlaces(tabs []hodl.Tab, hodls []hodl.Hodl) []hodl.Tab {
 	out := append(make([]hodl.Tab, 0, len(tabs)+len(hodls)), tabs...)
 	for i := range hodls {
-		if hodls[i].Location != nil {
-			out = append(out, placeTab(&hodls[i]))
+		if hodls[i].Location == nil {
+			continue
+		}
+		if t := placeTab(&hodls[i]); t.URL != "" {
+			out = append(out, t)
 		}
 	}
 	return out
 }
 
 func placeTab(h *hodl.Hodl) hodl.Tab {
-	t := hodl.Tab{URL: h.DeepLink, Title: h.Title, Role: "editor"}
-	if t.URL == "" {
+	t := hodl.Tab{URL: h.DeepLink, Role: "editor"}
+	if t.URL == "" || len(t.URL) > hodl.MaxURL {
 		t.URL = h.URL
 	}
-	if t.Title == "" {
-		t.Title = place(h.Location, false)
-	}
-	if t.Title == "" {
-		t.Title = t.URL
-	}
+	t.Title = clip(cmp.Or(h.Title, place(h.Location, false), t.URL), hodl.MaxTitle)
 	if h.Location.Selection != nil {
 		t.SelectedText = h.Location.Selection.Text
 	}
 	return t
+}
+
+// clip cuts s to at most n bytes, between characters. A tab made here keeps within
+// what a captured one may be.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // place returns file:line, with the column too when it is asked for and known,
