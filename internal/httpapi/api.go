@@ -118,7 +118,7 @@ func (s *server) routes(api router) {
 	register(api, op{"latestHodl", "GET", "/v1/hodls/latest", "hodls:read", "The last hodl", ok, []int{404}}, s.hodlLatest)
 	register(api, op{"getHodl", "GET", "/v1/hodls/{id}", "hodls:read", "Get a hodl", ok, []int{404}}, s.hodlGet)
 	register(api, op{"changeHodl", "PATCH", "/v1/hodls/{id}", "hodls:write", "Change fields of a hodl", ok, []int{404, 409, 412, 413, 422}}, s.hodlChange)
-	register(api, op{"deleteHodl", "DELETE", "/v1/hodls/{id}", "hodls:write", "Delete a hodl", ok, []int{404, 412}}, s.hodlDelete)
+	register(api, op{"deleteHodl", "DELETE", "/v1/hodls/{id}", "hodls:write", "Delete a hodl", ok, []int{404, 409, 412}}, s.hodlDelete)
 
 	register(api, op{"capture", "POST", "/v1/hodl", "hodls:write", "Capture whatever a published client sends: a session, or a hodl", ok, []int{409, 412, 413, 422}}, s.captureAny)
 	register(api, op{"captureSession", "POST", "/v1/sessions", "sessions:write", "Capture a session", created, []int{409, 412, 413, 422}}, s.sessionCapture)

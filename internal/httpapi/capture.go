@@ -26,6 +26,12 @@ func (d *anyDraft) isSession() bool {
 	return d.ID != "" || d.Tabs != nil || d.Media != nil || d.Thread != nil || d.Tags != nil || d.Notes != nil
 }
 
+// shapes are what the document says it is: fields of the other are unknown to each,
+// and dropped.
+func (anyDraft) shapes() []reflect.Type {
+	return []reflect.Type{reflect.TypeFor[hodl.SessionDraft](), reflect.TypeFor[hodl.HodlDraft]()}
+}
+
 func (d *anyDraft) hodl() hodl.HodlDraft {
 	return hodl.HodlDraft{URL: d.URL, Title: d.Title, Note: d.Note, Tags: d.HodlTags, Source: d.Source, Location: d.Location}
 }

@@ -120,7 +120,7 @@ func follow(v any, schemas map[string]any, seen map[string]bool) {
 // bounds are the limits the core checks, as the document tells them. They are not
 // huma's to check: its messages would not say how far over a field is.
 var bounds = map[string]map[string]any{
-	"Draft.session_id": {"pattern": "^ses_[A-Za-z0-9]{1,64}$"},
+	"Draft.session_id": {"pattern": "^(ses_[A-Za-z0-9]{1,64})?$"},
 	"Draft.title":      {"maxLength": hodl.MaxTitle}, "Draft.summary": {"maxLength": hodl.MaxSummary},
 	"Draft.url": {"maxLength": hodl.MaxURL}, "Draft.note": {"maxLength": hodl.MaxNote},
 	"Draft.tags": {"maxItems": hodl.MaxTags}, "Draft.tags[]": {"minLength": 1, "maxLength": hodl.MaxTag},

@@ -44,6 +44,13 @@ func (l *lenient[T]) get() (*T, error) {
 // Schema is asked by huma for the OpenAPI document: T's, open for more at every
 // depth.
 func (l *lenient[T]) Schema(r huma.Registry) *huma.Schema {
+	if several, ok := any(l.Value).(interface{ shapes() []reflect.Type }); ok {
+		s := &huma.Schema{}
+		for _, t := range several.shapes() {
+			s.AnyOf = append(s.AnyOf, opened(r, r.Schema(t, true, "").Ref))
+		}
+		return s
+	}
 	return opened(r, r.Schema(reflect.TypeFor[T](), true, "").Ref)
 }
 
