@@ -194,7 +194,7 @@ func TestOperationsAreComplete(t *testing.T) {
 func TestWhereUnknownFieldsAreAllowed(t *testing.T) {
 	schemas := document(t)["components"].(object)["schemas"].(object)
 	for name, want := range map[string]any{
-		"LenientAnyDraft": true, "LenientHodlDraft": true, "LenientTab": true, "LenientNode": true, "LenientLocation": true, "LenientSelection": true,
+		"LenientSessionDraft": true, "LenientHodlDraft": true, "LenientTab": true, "LenientNode": true, "LenientLocation": true, "LenientSelection": true,
 		"SessionDraft": false, "Tab": false, "Node": false, "TokenDraft": false, "HodlChange": false,
 		"SessionBody": nil, "HodlBody": nil, "Record": nil, "ContextBody": nil, "ErrorBody": nil,
 	} {
@@ -219,7 +219,7 @@ func TestDocumentTellsLimits(t *testing.T) {
 		{"SessionDraft", "tabs", "maxItems", 1000},
 		{"SessionDraft", "title", "maxLength", 1024},
 		{"LenientHodlDraft", "note", "maxLength", 64 << 10},
-		{"LenientAnyDraft", "tags", "maxItems", 64},
+		{"LenientHodlDraft", "tags", "maxItems", 64},
 		{"Tab", "url", "maxLength", 8 << 10},
 		{"LenientTab", "selected_text", "maxLength", 64 << 10},
 		{"Location", "file", "maxLength", 4 << 10},
