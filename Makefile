@@ -11,6 +11,8 @@ TESTFLAGS ?=
 BENCH     ?= .
 BENCHFLAGS ?=
 FUZZTIME  ?= 30s
+# How many calls make fuzz-api makes.
+CALLS     ?= 100000
 # The binary carries no symbol table and no debug information, about a third of
 # its size; stack traces name functions and lines all the same.
 LDFLAGS   ?= -s -w
@@ -25,10 +27,10 @@ NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench microbench race fuzz postgres golden tidy clean
+.PHONY: help run build test check bench microbench race fuzz fuzz-api postgres golden tidy clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build and serve on embedded SQLite in ./data
 	bin/hodl serve --data ./data
@@ -43,6 +45,7 @@ test: ## Run every test on both engines; installs PostgreSQL when it is missing
 	@$(CURL)
 	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
 	@for module in $(NESTED); do (cd $$module && set -x && $(GOTEST) ./...); done
+	@$(MAKE) --no-print-directory fuzz-api CALLS=10000
 
 check: ## Check format, vet and lint
 	@unformatted=$$(gofmt -l .); \
@@ -69,6 +72,9 @@ fuzz: ## Fuzz each target for FUZZTIME (30s)
 		echo "$${file%/*} $$target"; \
 		(cd "$${file%/*}" && $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) . </dev/null); \
 	done
+
+fuzz-api: build ## Hold the API against its document with CALLS (100000) generated calls
+	scripts/fuzzapi bin/hodl $(CALLS)
 
 postgres: ## Serve a private PostgreSQL in the foreground, for development
 	scripts/postgres
