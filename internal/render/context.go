@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 	"strings"
+	"unicode/utf8"
 
 	"hodl"
 	"hodl/internal/redact"
