@@ -33,6 +33,13 @@ const (
 	ClockSkew         = 30 * time.Second
 )
 
+// Bounds of exchange: how many times a token is handed on, and how many live
+// tokens may come from one at a time.
+const (
+	MaxDepth    = 4
+	MaxChildren = 16
+)
+
 // Claims is what a resume token says, in the published names. All of it is
 // signed; none of it is secret.
 type Claims struct {
@@ -54,7 +61,8 @@ type Claims struct {
 	Confirm         *Thumbprint `json:"cnf,omitempty"` // RFC 9449 §6.1
 }
 
-// An Actor is a link of a delegation chain, the current actor first (RFC 8693 §4.1).
+// An Actor is a link of a delegation chain (RFC 8693 §4.1): who handed the token
+// on, the last first. The chain of a token that a key minted is nil.
 type Actor struct {
 	Subject string `json:"sub"`
 	Actor   *Actor `json:"act,omitempty"`
@@ -74,6 +82,14 @@ func (c *Claims) Owner() (WorkspaceID, UserID) {
 // Has reports whether the token carries scope s.
 func (c *Claims) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
 
+// Type is how the token is presented: DPoP when it is bound to a key, else Bearer.
+func (c *Claims) Type() string {
+	if c.Confirm != nil {
+		return "DPoP"
+	}
+	return "Bearer"
+}
+
 // TokenDraft is what a client sends to mint a token.
 type TokenDraft struct {
 	Session         SessionID `json:"session_id" doc:"The session the token opens" example:"ses_8f3aZ91b"`
@@ -91,21 +107,26 @@ func (d *TokenDraft) Check() error {
 	if !sessionID.MatchString(string(d.Session)) {
 		f.add("session_id", `must be "ses_" followed by 1 to 64 letters and digits`)
 	}
-	f.required("audience", d.Audience, MaxAudience)
-	if len(d.Scopes) == 0 {
-		f.add("scopes", "is empty; name at least one of %s", strings.Join(strs(Scopes), ", "))
-	}
-	for i, s := range d.Scopes {
-		f.oneOf(fmt.Sprintf("scopes[%d]", i), string(s), strs(Scopes)...)
-	}
-	if t := d.TTLSeconds; t != nil && (*t < int(MinTTL.Seconds()) || *t > int(MaxTTL.Seconds())) {
-		f.add("ttl_seconds", "is %d; it must be from %d to %d", *t, int(MinTTL.Seconds()), int(MaxTTL.Seconds()))
-	}
-	if n := d.MaxHydrations; n != nil && (*n < 1 || *n > MaxHydrations) {
-		f.add("max_hydrations", "is %d; it must be from 1 to %d", *n, MaxHydrations)
-	}
+	f.grant(d.Audience, d.Scopes, d.TTLSeconds, d.MaxHydrations)
 	f.text("redaction_policy", d.RedactionPolicy, MaxTag)
 	return f.err()
+}
+
+// grant checks what every call that makes a token says of it.
+func (f *faults) grant(audience string, scopes []Scope, ttl, hydrations *int) {
+	f.required("audience", audience, MaxAudience)
+	if len(scopes) == 0 {
+		f.add("scopes", "is empty; name at least one of %s", strings.Join(strs(Scopes), ", "))
+	}
+	for i, s := range scopes {
+		f.oneOf(fmt.Sprintf("scopes[%d]", i), string(s), strs(Scopes)...)
+	}
+	if ttl != nil && (*ttl < int(MinTTL.Seconds()) || *ttl > int(MaxTTL.Seconds())) {
+		f.add("ttl_seconds", "is %d; it must be from %d to %d", *ttl, int(MinTTL.Seconds()), int(MaxTTL.Seconds()))
+	}
+	if hydrations != nil && (*hydrations < 1 || *hydrations > MaxHydrations) {
+		f.add("max_hydrations", "is %d; it must be from 1 to %d", *hydrations, MaxHydrations)
+	}
 }
 
 // SortScopes returns scopes without repeats, in canonical order.
@@ -136,12 +157,25 @@ type Token struct {
 	Scopes          []Scope
 	RedactionPolicy string
 	MaxHydrations   int
-	Hydrations      int
+	Hydrations      int       // its own
+	Drawn           int       // those of the tokens that came from it, at any distance
+	Left            int       // to it: the least of what it and its ancestors have left
+	Parent          TokenID   // the token it was exchanged for; "" when a key minted it
+	Ancestors       []TokenID // from the first minted to the parent
+	Children        int       // how many were exchanged for it
+	Link            string    // digest of the id in its hand-off link; "" when it has none
 	IssuedAt        time.Time
 	ExpiresAt       time.Time
-	RevokedAt       time.Time // zero while it is not
+	RevokedAt       time.Time // zero while neither it nor an ancestor is
 	RevokeReason    string
 }
+
+// Unused returns how many of its hydrations neither the token nor those that came
+// from it have used.
+func (t *Token) Unused() int { return max(t.MaxHydrations-t.Hydrations-t.Drawn, 0) }
+
+// Live reports whether the token can be used at now, as far as it alone decides.
+func (t *Token) Live(now time.Time) bool { return t.RevokedAt.IsZero() && now.Before(t.ExpiresAt) }
 
 // Audiences are those every server knows: the published clients' own, the model
 // vendors and the agent frameworks. docs/spec.md lists them.

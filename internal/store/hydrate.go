@@ -10,10 +10,13 @@ import (
 // An Admission is what decides whether a token may be used: the rows as they
 // stand. Token and Session are nil when there is no such row.
 type Admission struct {
-	Token   *hodl.Token
-	Session *SessionState
-	Plan    hodl.PlanName
-	Used    int64 // hydrations of the workspace this month, in the token's mode
+	Token    *hodl.Token
+	Lineage  []*hodl.Token // its ancestors, from the first minted to its parent
+	Session  *SessionState
+	Plan     hodl.PlanName
+	Used     int64 // hydrations of the workspace this month, in the token's mode
+	Hourly   int   // the workspace's cap of hydrations of a session in an hour; 0 for none
+	ThisHour int   // those of the session in the hour of the use
 }
 
 // SessionState is where a session stands, without its content.
@@ -37,6 +40,7 @@ type TokenUse struct {
 	Mode      hodl.Mode
 	Token     hodl.TokenID
 	Session   hodl.SessionID
+	Delegated bool // the token was exchanged for another: its ancestors count
 	At        time.Time
 }
 
@@ -45,28 +49,32 @@ func (u TokenUse) partition() partition { return partition{u.Workspace, u.Mode} 
 // Admission reads what decides on a use, without a lock: good enough to refuse
 // early, never to admit.
 func (s *Store) Admission(ctx context.Context, u TokenUse) (Admission, error) {
-	a := Admission{}
-	err := s.view(ctx, u.Workspace, func(q querier) error {
-		p := u.partition()
-		token, err := scanTokenRow(tokenKey{p, u.Token}, q.QueryRowContext(ctx, sqliteLoadToken, u.Workspace, u.Mode, u.Token))
-		if ok, err := found(err); err != nil {
+	r := newRows()
+	err := s.view(ctx, u.Workspace, func(q querier) error { return r.read(ctx, q, u) })
+	if err != nil {
+		return Admission{}, err
+	}
+	return r.admission(u), nil
+}
+
+// read takes, without a lock, the rows that decide on a use.
+func (r *rows) read(ctx context.Context, q querier, u TokenUse) error {
+	p := u.partition()
+	for _, x := range []struct {
+		take  func(scanner) error
+		query string
+		args  []any
+	}{
+		{r.takeLog, sqliteLogs.one(), []any{u.Workspace, u.Mode}},
+		{r.takeToken, sqliteTokens.one(), []any{u.Workspace, u.Mode, u.Token}},
+		{r.takeSession, sqliteSessions.one(), []any{u.Workspace, u.Mode, u.Session}},
+		{r.takeUsage, sqliteUsage.one(), []any{u.Workspace, u.Mode, hodl.Month(u.At)}},
+	} {
+		if err := takeAll(ctx, q, x.take, x.query, x.args...); err != nil {
 			return err
-		} else if ok {
-			a.Token = &token.Token
 		}
-		session, err := scanSessionRow(q.QueryRowContext(ctx, sqliteLoadSession, u.Workspace, u.Mode, u.Session))
-		if ok, err := found(err); err != nil {
-			return err
-		} else if ok {
-			a.Session = session.standing()
-		}
-		if _, err := found(q.QueryRowContext(ctx, sqliteLoadUsage, u.Workspace, u.Mode, hodl.Month(u.At)).Scan(&a.Used)); err != nil {
-			return err
-		}
-		_, err = found(q.QueryRowContext(ctx, `select plan from workspaces where workspace = $1`, u.Workspace).Scan(&a.Plan))
-		return err
-	})
-	return a, err
+	}
+	return r.follow(ctx, q, r.tokens[tokenKey{p, u.Token}])
 }
 
 // Hydrate takes one use of a token: it counts it against the token and the month,
@@ -88,6 +96,9 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 		need: func(r *rows) {
 			r.wantLog(p)
 			tk, sk, uk = r.wantToken(p, u.Token), r.wantSession(p, u.Session), r.wantUsage(p, month)
+			if u.Delegated {
+				r.wantLineage(tk)
+			}
 		},
 		decide: func(r *rows) error {
 			log, err := r.log(p)
@@ -95,7 +106,7 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 				return err
 			}
 			token, session, usage := r.tokens[tk], r.sessions[sk], r.usage[uk]
-			if err := admit(admission(log, token, session, usage)); err != nil {
+			if err := admit(r.admission(u)); err != nil {
 				return err
 			}
 			if token == nil || session == nil {
@@ -108,24 +119,48 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 				usage = &usageRow{fresh: true}
 				r.usage[uk] = usage
 			}
-			token.Hydrations++
+			if log.limits.Hourly > 0 {
+				session.count(u.At)
+			}
+			r.draw(token)
 			usage.hydrations++
-			token.dirty, usage.dirty = true, true
+			usage.dirty = true
 			r.append(p, prepared)
 			return nil
 		},
 	})
 }
 
-func admission(log *logRow, token *tokenRow, session *sessionRow, usage *usageRow) Admission {
-	a := Admission{Session: session.standing(), Plan: log.plan}
-	if token != nil {
-		a.Token = &token.Token
+// admission is what the rows say of a use.
+func (r *rows) admission(u TokenUse) Admission {
+	p := u.partition()
+	a := Admission{}
+	if log := r.logs[p]; log != nil {
+		a.Plan, a.Hourly = log.plan, log.limits.Hourly
 	}
-	if usage != nil {
+	if token := r.tokens[tokenKey{p, u.Token}]; token != nil {
+		a.Token, a.Lineage = &token.Token, r.lineage(token)
+	}
+	if session := r.sessions[sessionKey{p, u.Session}]; session != nil {
+		a.Session, a.ThisHour = session.standing(), session.countIn(u.At)
+	}
+	if usage := r.usage[usageKey{p, hodl.Month(u.At)}]; usage != nil {
 		a.Used = usage.hydrations
 	}
 	return a
+}
+
+// countIn returns the hydrations counted in the hour of at, and count adds one.
+func (x *sessionRow) countIn(at time.Time) int {
+	if !x.hour.Equal(at.Truncate(time.Hour)) {
+		return 0
+	}
+	return x.hydrations
+}
+
+func (x *sessionRow) count(at time.Time) {
+	x.hydrations = x.countIn(at) + 1
+	x.hour, x.dirty = at.Truncate(time.Hour), true
 }
 
 // handOff moves the session at the first hydration of a token.

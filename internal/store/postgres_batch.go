@@ -213,6 +213,7 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	queueLoad(b, logs, pgLoadLogs, r.takeLog)
 	queueLoad(b, usage, pgLoadUsage, r.takeUsage)
 	queueLoad(b, tokens, pgLoadTokens, r.takeToken)
+	queueFamilies(b, r, tokens)
 	queueLoad(b, sessions, pgLoadSessions, r.takeSession)
 	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
 }
@@ -239,10 +240,10 @@ func queueLoad(b *pgx.Batch, keys columns, text string, take func(scanner) error
 // queueSaves writes what was decided, each kind in one statement.
 func queueSaves(b *pgx.Batch, r *rows) {
 	queueEnds(b, r)
-	logs, usage := newColumns(3), newColumns(4)
+	logs, usage := newColumns(4), newColumns(4)
 	for k, l := range r.logs {
 		if l != nil && l.dirty {
-			logs.add(string(k.ws), string(k.mode), l.size)
+			logs.add(string(k.ws), string(k.mode), l.size, l.epoch)
 		}
 	}
 	for k, u := range r.usage {
@@ -259,15 +260,16 @@ func queueSaves(b *pgx.Batch, r *rows) {
 }
 
 func queueTokens(b *pgx.Batch, r *rows) {
-	saved, added := newColumns(6), newColumns(15)
+	saved, added := newColumns(7), newColumns(20)
 	for k, x := range r.tokens {
 		switch {
 		case x == nil || !x.dirty:
 		case x.fresh:
 			added.add(string(k.ws), string(k.mode), string(k.id), string(x.Session), string(x.User), string(x.Key), x.Audience, joinScopes(x.Scopes), x.RedactionPolicy,
-				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason)
+				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason,
+				string(x.Parent), joinIDs(x.Ancestors), int64(x.Drawn), x.seq, x.Link)
 		default:
-			saved.add(string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), micros(x.RevokedAt), x.RevokeReason)
+			saved.add(string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), int64(x.Drawn), micros(x.RevokedAt), x.RevokeReason)
 		}
 	}
 	saved.queueTo(b, pgSaveTokens)
@@ -275,7 +277,7 @@ func queueTokens(b *pgx.Batch, r *rows) {
 }
 
 func queueSessions(b *pgx.Batch, r *rows) {
-	saved, added, versions := newColumns(8), newColumns(10), newColumns(7)
+	saved, added, versions := newColumns(10), newColumns(10), newColumns(7)
 	var fresh []sessionKey
 	for k, x := range r.sessions {
 		switch {
@@ -283,7 +285,7 @@ func queueSessions(b *pgx.Batch, r *rows) {
 		case x.fresh:
 			fresh = append(fresh, k)
 		default:
-			saved.add(string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt))
+			saved.add(string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt), micros(x.hour), int64(x.hydrations))
 		}
 	}
 	// Clients choose these ids. Two servers adding the same ones must meet in the
@@ -303,14 +305,18 @@ func queueSessions(b *pgx.Batch, r *rows) {
 
 // queueEnds comes first: see [rows].
 func queueEnds(b *pgx.Batch, r *rows) {
-	revoked, erased := newColumns(5), newColumns(3)
+	revoked, ended, erased := newColumns(5), newColumns(7), newColumns(3)
 	for _, x := range r.revoked {
 		revoked.add(string(x.ws), string(x.mode), string(x.id), micros(x.at), x.reason)
+	}
+	for _, x := range r.ended {
+		ended.add(string(x.ws), string(x.mode), string(x.Kind), x.Subject, x.seq, micros(x.at), x.Reason)
 	}
 	for _, k := range r.erased {
 		erased.add(string(k.ws), string(k.mode), string(k.id))
 	}
 	revoked.queueTo(b, pgRevoke)
+	ended.queueTo(b, pgAddEnds)
 	erased.queueTo(b, pgDetachHodls)
 	erased.queueTo(b, pgEraseVersions)
 	erased.queueTo(b, pgEraseSessions)

@@ -55,6 +55,8 @@ func (x *tenants) fill(t *testing.T) [32]byte {
 	must(t, x.mint(k)(ctx))
 	must(t, x.hydrate(ctx, k))
 	must(t, x.PutHodl(ctx, store.HodlWrite{Workspace: x.ws, Mode: hodl.Live, User: x.user, Hodl: hodl.Hodl{ID: "hdl_1", Note: "n", CreatedAt: x.Now(), UpdatedAt: x.Now()}}))
+	rec := &hodl.Record{ID: hodl.RecordID(x.NewID("acr")), Kind: hodl.KindRevoke, At: x.Now(), Workspace: x.ws, Mode: hodl.Sandbox}
+	must(t, x.RevokeAll(ctx, hodl.Sandbox, "", hodl.Revocation{Kind: hodl.OfWorkspace, Subject: string(x.ws)}, rec, hodl.RecordDetail{}))
 	digest := sha256.Sum256([]byte(x.ws))
 	must(t, x.AddKey(ctx, hodl.APIKey{ID: "key_1", Workspace: x.ws, User: x.user, Mode: hodl.Live, Scopes: []string{"*"}, CreatedAt: x.Now()}, digest))
 	return digest

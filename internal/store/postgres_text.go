@@ -5,34 +5,55 @@ package store
 // statistics are young it takes it. A lateral look-up with offset 0 or a lock is one
 // it cannot turn around: each key goes through its index, however large the table.
 const (
-	pgLoadLogs = `select l.workspace, l.mode, l.size, w.plan
+	pgLoadLogs = `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour
 		from unnest($1::text[], $2::text[]) k (workspace, mode)
 		cross join lateral (select * from log_heads l where l.workspace = k.workspace and l.mode = k.mode for update) l
-		cross join lateral (select plan from workspaces w where w.workspace = k.workspace offset 0) w`
+		cross join lateral (select plan, max_ttl_seconds, max_hydrations, hydrations_an_hour from workspaces w where w.workspace = k.workspace offset 0) w`
 	pgLoadUsage = `select u.workspace, u.mode, u.month, u.hydrations
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, month)
 		cross join lateral (select * from usage u where u.workspace = k.workspace and u.mode = k.mode and u.month = k.month offset 0) u`
-	pgLoadTokens = `select t.workspace, t.mode, t.id, t.session, t.member, t.max_hydrations, t.hydrations, t.issued_at, t.expires_at, t.revoked_at, t.revoke_reason
+	pgLoadTokens = `select t.workspace, t.mode, t.id, ` + hotToken + `
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
 		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = k.id offset 0) t`
-	pgLoadSessions = `select s.workspace, s.mode, s.id, s.member, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at
+	pgLoadAncestors = `select t.workspace, t.mode, t.id, ` + hotToken + `
+		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
+		cross join lateral (select c.ancestors as line from tokens c where c.workspace = k.workspace and c.mode = k.mode and c.id = k.id offset 0) c
+		cross join lateral unnest(string_to_array(c.line, ' ')) a (id)
+		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = a.id offset 0) t`
+	pgLoadChildren = `select t.workspace, t.mode, t.id, ` + hotToken + `
+		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) k (workspace, mode, parent, at)
+		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.parent = k.parent and t.parent <> ''
+			and t.expires_at > k.at and t.revoked_at = 0 offset 0) t`
+	// A token minted since the last revocation of many ends here, at the log's head.
+	pgLoadEnds = `select t.workspace, t.mode, t.id, e.at, e.reason
+		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
+		cross join lateral (select epoch from log_heads l where l.workspace = k.workspace and l.mode = k.mode and l.epoch > 0 offset 0) l
+		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = k.id and t.seq < l.epoch offset 0) t
+		cross join lateral (select r.at, r.reason
+			from (values ('session', t.session), ('key', t.api_key), ('user', t.member), ('workspace', t.workspace)) s (kind, subject)
+			cross join lateral (select * from revocations r where r.workspace = t.workspace and r.mode = t.mode and r.kind = s.kind and r.subject = s.subject
+				and r.seq > t.seq order by r.seq limit 1) r
+			order by r.seq limit 1) e`
+	pgLoadSessions = `select s.workspace, s.mode, s.id, s.member, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at, s.hour, s.hour_hydrations
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
 		cross join lateral (select * from sessions s where s.workspace = k.workspace and s.mode = k.mode and s.id = k.id for update) s`
 
-	pgSaveLogs = `update log_heads l set size = v.size
-		from unnest($1::text[], $2::text[], $3::bigint[]) v (workspace, mode, size)
+	pgSaveLogs = `update log_heads l set size = v.size, epoch = v.epoch
+		from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) v (workspace, mode, size, epoch)
 		cross join lateral (select x.ctid from log_heads x where x.workspace = v.workspace and x.mode = v.mode offset 0) x
 		where l.ctid = x.ctid`
 	pgSaveUsage = `insert into usage (workspace, mode, month, hydrations)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
 		on conflict (workspace, mode, month) do update set hydrations = excluded.hydrations`
-	pgSaveTokens = `update tokens t set hydrations = v.hydrations, revoked_at = v.revoked_at, revoke_reason = v.revoke_reason
-		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[]) v (workspace, mode, id, hydrations, revoked_at, revoke_reason)
+	pgSaveTokens = `update tokens t set hydrations = v.hydrations, drawn = v.drawn, revoked_at = v.revoked_at, revoke_reason = v.revoke_reason
+		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[])
+			v (workspace, mode, id, hydrations, drawn, revoked_at, revoke_reason)
 		cross join lateral (select x.ctid from tokens x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
 		where t.ctid = x.ctid`
-	pgSaveSessions = `update sessions s set head = coalesce(v.head, s.head), state = v.state, fingerprint = v.fingerprint, captured_at = v.captured_at, updated_at = v.updated_at
-		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
-			v (workspace, mode, id, head, state, fingerprint, captured_at, updated_at)
+	pgSaveSessions = `update sessions s set head = coalesce(v.head, s.head), state = v.state, fingerprint = v.fingerprint, captured_at = v.captured_at, updated_at = v.updated_at,
+			hour = v.hour, hour_hydrations = v.hour_hydrations
+		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+			v (workspace, mode, id, head, state, fingerprint, captured_at, updated_at, hour, hour_hydrations)
 		cross join lateral (select x.ctid from sessions x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
 		where s.ctid = x.ctid`
 
@@ -57,8 +78,13 @@ const (
 		cross join lateral (select x.ctid from sessions x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
 		where s.ctid = x.ctid`
 
-	pgAddTokens = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[])`
+	pgAddTokens = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason,
+			parent, ancestors, drawn, seq, link)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[],
+			$16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[])`
+	pgAddEnds = `insert into revocations (workspace, mode, kind, subject, seq, at, reason)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+		on conflict (workspace, mode, kind, subject, seq) do nothing`
 	pgAddSessions = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])`
 	pgAddVersions = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)

@@ -23,13 +23,18 @@ type rows struct {
 	records  []recordRow
 	events   []hodl.Event
 	revoked  []revocation // every token a session has in the database
-	erased   []sessionKey // the session and its versions, as the database has them
+	ended    []endRow     // those of a subject, whatever it is
+
+	lineages map[tokenKey]struct{}  // tokens whose ancestors are wanted too
+	families map[tokenKey]time.Time // tokens whose children are wanted too: those live then
+	erased   []sessionKey           // the session and its versions, as the database has them
 }
 
 func newRows() *rows {
 	return &rows{
 		logs: map[partition]*logRow{}, usage: map[usageKey]*usageRow{},
 		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{},
+		lineages: map[tokenKey]struct{}{}, families: map[tokenKey]time.Time{},
 	}
 }
 
@@ -63,9 +68,11 @@ func (k sessionKey) compare(o sessionKey) int {
 }
 
 type logRow struct {
-	size  int64
-	plan  hodl.PlanName
-	dirty bool
+	size   int64
+	epoch  int64 // tokens minted at a place from here on are under no revocation of many
+	plan   hodl.PlanName
+	limits hodl.TokenLimits
+	dirty  bool
 }
 
 type usageRow struct {
@@ -75,6 +82,7 @@ type usageRow struct {
 
 type tokenRow struct {
 	hodl.Token
+	seq          int64 // place of its mint in the log
 	fresh, dirty bool
 }
 
@@ -86,6 +94,8 @@ type sessionRow struct {
 	capturedAt  time.Time
 	createdAt   time.Time
 	updatedAt   time.Time
+	hour        time.Time // since when hydrations are counted
+	hydrations  int       // so many
 
 	fresh, dirty bool
 }

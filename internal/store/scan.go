@@ -1,23 +1,29 @@
 package store
 
-import "hodl"
+import (
+	"time"
+
+	"hodl"
+)
 
 // scanner is a *sql.Row, *sql.Rows or pgx.Row.
 type scanner interface{ Scan(...any) error }
 
 func scanTokenRow(k tokenKey, row scanner) (*tokenRow, error) {
 	x := &tokenRow{Token: hodl.Token{ID: k.id, Workspace: k.ws, Mode: k.mode}}
+	var ancestors string
 	var issued, expires, revoked int64
-	err := row.Scan(&x.Session, &x.User, &x.MaxHydrations, &x.Hydrations, &issued, &expires, &revoked, &x.RevokeReason)
+	err := row.Scan(&x.Session, &x.User, &x.Key, &x.MaxHydrations, &x.Hydrations, &x.Drawn, &x.seq, &ancestors, &issued, &expires, &revoked, &x.RevokeReason)
 	x.IssuedAt, x.ExpiresAt, x.RevokedAt = timeOf(issued), timeOf(expires), timeOf(revoked)
+	x.descend(splitIDs(ancestors))
 	return x, err
 }
 
 func scanSessionRow(row scanner) (*sessionRow, error) {
 	x := &sessionRow{}
-	var captured, created, updated int64
-	err := row.Scan(&x.member, &x.state, &x.fingerprint, &captured, &created, &updated)
-	x.capturedAt, x.createdAt, x.updatedAt = timeOf(captured), timeOf(created), timeOf(updated)
+	var captured, created, updated, hour int64
+	err := row.Scan(&x.member, &x.state, &x.fingerprint, &captured, &created, &updated, &hour, &x.hydrations)
+	x.capturedAt, x.createdAt, x.updatedAt, x.hour = timeOf(captured), timeOf(created), timeOf(updated), timeOf(hour)
 	return x, err
 }
 
@@ -42,7 +48,9 @@ func (a after) Scan(rest ...any) error { return a.scanner.Scan(append(a.key, res
 func (r *rows) takeLog(row scanner) error {
 	var k partition
 	var l logRow
-	err := row.Scan(&k.ws, &k.mode, &l.size, &l.plan)
+	var ttl int64
+	err := row.Scan(&k.ws, &k.mode, &l.size, &l.epoch, &l.plan, &ttl, &l.limits.MaxHydrations, &l.limits.Hourly)
+	l.limits.TTL = time.Duration(ttl) * time.Second
 	r.logs[k] = &l
 	return err
 }
@@ -60,6 +68,19 @@ func (r *rows) takeToken(row scanner) error {
 	x, err := scanTokenRow(k, after{row, []any{&k.ws, &k.mode, &k.id}})
 	x.Workspace, x.Mode, x.ID = k.ws, k.mode, k.id
 	r.tokens[k] = x
+	return err
+}
+
+// takeEnd marks a token that a revocation of many has ended. One revoked by itself
+// before keeps its reason.
+func (r *rows) takeEnd(row scanner) error {
+	var k tokenKey
+	var at int64
+	var reason string
+	err := row.Scan(&k.ws, &k.mode, &k.id, &at, &reason)
+	if x := r.tokens[k]; x != nil && x.RevokedAt.IsZero() {
+		x.RevokedAt, x.RevokeReason = timeOf(at), reason
+	}
 	return err
 }
 

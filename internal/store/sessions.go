@@ -96,7 +96,7 @@ func (w *sealedWrite) need(r *rows) {
 		r.wantLog(w.partition())
 	}
 	if w.Admit != nil {
-		r.wantToken(w.partition(), w.Token)
+		r.wantLineage(r.wantToken(w.partition(), w.Token))
 	}
 }
 
@@ -113,7 +113,8 @@ func (w *sealedWrite) check(r *rows) error {
 		}
 	}
 	if w.Admit != nil {
-		if err := w.Admit(admission(r.logs[w.partition()], r.tokens[tokenKey{w.partition(), w.Token}], row, nil)); err != nil {
+		u := TokenUse{Workspace: w.Workspace, Mode: w.Mode, Token: w.Token, Session: w.ID, At: w.At}
+		if err := w.Admit(r.admission(u)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +16,7 @@ type sqliteStatements map[string]*sql.Stmt
 
 func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
 	all := sqliteStatements{}
-	texts := sqliteTexts
+	texts := slices.Clone(sqliteTexts)
 	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls} {
 		texts = append(texts, l.texts[:]...)
 	}
@@ -79,7 +81,7 @@ func (t *sqliteTx) load(r *rows) error {
 			return wrap(err, "load")
 		}
 	}
-	return nil
+	return wrap(t.loadFamilies(r), "load")
 }
 
 // A sqliteLoad is a query for one key, in three sizes: a statement costs more to
@@ -96,8 +98,15 @@ func newSQLiteLoad(width int, text string) sqliteLoad {
 	for i, n := range sqliteLoadSizes {
 		l.texts[i] = strings.TrimSuffix(strings.Repeat(text+" union all ", n), " union all ")
 	}
+	for i := range width { // the query for one is for both engines
+		last := &l.texts[len(l.texts)-1]
+		*last = strings.Replace(*last, "?", "$"+strconv.Itoa(i+1), 1)
+	}
 	return l
 }
+
+// one is the query for a single key, in the words both engines know.
+func (l sqliteLoad) one() string { return l.texts[len(l.texts)-1] }
 
 // loadAll looks up every key and hands each row found to take.
 func (t *sqliteTx) loadAll(l sqliteLoad, keys []any, take func(scanner) error) error {
@@ -145,7 +154,7 @@ func (t *sqliteTx) save(r *rows) error {
 func (t *sqliteTx) saveLogs(r *rows) error {
 	for k, l := range r.logs {
 		if l != nil && l.dirty {
-			if err := t.exec(sqliteSaveLog, string(k.ws), string(k.mode), l.size); err != nil {
+			if err := t.exec(sqliteSaveLog, string(k.ws), string(k.mode), l.size, l.epoch); err != nil {
 				return wrap(err, "save log head")
 			}
 		}
@@ -177,9 +186,10 @@ func (t *sqliteTx) saveTokens(r *rows) error {
 		case x == nil || !x.dirty:
 		case x.fresh:
 			err = t.exec(sqliteAddToken, string(k.ws), string(k.mode), string(k.id), string(x.Session), string(x.User), string(x.Key), x.Audience, joinScopes(x.Scopes), x.RedactionPolicy,
-				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason)
+				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason,
+				string(x.Parent), joinIDs(x.Ancestors), int64(x.Drawn), x.seq, x.Link)
 		default:
-			err = t.exec(sqliteSaveToken, string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), micros(x.RevokedAt), x.RevokeReason)
+			err = t.exec(sqliteSaveToken, string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), int64(x.Drawn), micros(x.RevokedAt), x.RevokeReason)
 		}
 		if err != nil {
 			return wrap(err, "save token")
@@ -196,7 +206,7 @@ func (t *sqliteTx) saveSessions(r *rows) error {
 		case x.fresh:
 			err = t.exec(sqliteAddSession, string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
 		default:
-			err = t.exec(sqliteSaveSession, string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt))
+			err = t.exec(sqliteSaveSession, string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt), micros(x.hour), int64(x.hydrations))
 		}
 		if err != nil {
 			return wrap(err, "save session")
@@ -214,6 +224,11 @@ func (t *sqliteTx) saveSessions(r *rows) error {
 func (t *sqliteTx) saveEnds(r *rows) error {
 	for _, x := range r.revoked {
 		if err := t.exec(sqliteRevoke, string(x.ws), string(x.mode), string(x.id), micros(x.at), x.reason); err != nil {
+			return wrap(err, "revoke tokens")
+		}
+	}
+	for _, x := range r.ended {
+		if err := t.exec(sqliteAddEnd, string(x.ws), string(x.mode), string(x.Kind), x.Subject, x.seq, micros(x.at), x.Reason); err != nil {
 			return wrap(err, "revoke tokens")
 		}
 	}

@@ -5,17 +5,17 @@ const (
 	sqliteCommit   = `commit`
 	sqliteRollback = `rollback`
 
-	sqliteLoadUsage = `select hydrations from usage where workspace = $1 and mode = $2 and month = $3`
-	sqliteLoadToken = `select session, member, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason from tokens
+	sqliteLoadUsage   = `select hydrations from usage where workspace = $1 and mode = $2 and month = $3`
+	sqliteLoadSession = `select member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations from sessions
 		where workspace = $1 and mode = $2 and id = $3`
-	sqliteLoadSession = `select member, state, fingerprint, captured_at, created_at, updated_at from sessions
-		where workspace = $1 and mode = $2 and id = $3`
+	sqliteLoadChildren = `select workspace, mode, id, ` + hotToken + ` from tokens
+		where workspace = $1 and mode = $2 and parent = $3 and parent <> '' and expires_at > $4 and revoked_at = 0`
 
-	sqliteSaveLog     = `update log_heads set size = $3 where workspace = $1 and mode = $2`
+	sqliteSaveLog     = `update log_heads set size = $3, epoch = $4 where workspace = $1 and mode = $2`
 	sqliteSaveUsage   = `update usage set hydrations = $4 where workspace = $1 and mode = $2 and month = $3`
-	sqliteSaveToken   = `update tokens set hydrations = $4, revoked_at = $5, revoke_reason = $6 where workspace = $1 and mode = $2 and id = $3`
-	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8
-		where workspace = $1 and mode = $2 and id = $3`
+	sqliteSaveToken   = `update tokens set hydrations = $4, drawn = $5, revoked_at = $6, revoke_reason = $7 where workspace = $1 and mode = $2 and id = $3`
+	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8,
+		hour = $9, hour_hydrations = $10 where workspace = $1 and mode = $2 and id = $3`
 
 	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13
 		where workspace = $1 and mode = $2 and member = $3 and id = $4`
@@ -25,8 +25,10 @@ const (
 	sqliteEraseSession  = `delete from sessions where workspace = $1 and mode = $2 and id = $3`
 
 	sqliteAddUsage = `insert into usage (workspace, mode, month, hydrations) values ($1, $2, $3, $4)`
-	sqliteAddToken = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+	sqliteAddToken = `insert into tokens (workspace, mode, id, session, member, api_key, audience, scopes, redaction_policy, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason, parent, ancestors, drawn, seq, link)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`
+	sqliteAddEnd = `insert into revocations (workspace, mode, kind, subject, seq, at, reason) values ($1, $2, $3, $4, $5, $6, $7)
+		on conflict (workspace, mode, kind, subject, seq) do nothing`
 	sqliteAddSession = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 	sqliteAddVersion = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
@@ -42,19 +44,19 @@ const (
 // The rows a batch locks, by key. What a row is made of is what takeLog and the
 // like scan.
 var (
-	sqliteLogs = newSQLiteLoad(2, `select l.workspace, l.mode, l.size, w.plan from log_heads l join workspaces w on w.workspace = l.workspace
+	sqliteLogs = newSQLiteLoad(2, `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour from log_heads l join workspaces w on w.workspace = l.workspace
 		where l.workspace = ? and l.mode = ?`)
 	sqliteUsage  = newSQLiteLoad(3, `select workspace, mode, month, hydrations from usage where workspace = ? and mode = ? and month = ?`)
-	sqliteTokens = newSQLiteLoad(3, `select workspace, mode, id, session, member, max_hydrations, hydrations, issued_at, expires_at, revoked_at, revoke_reason
+	sqliteTokens = newSQLiteLoad(3, `select workspace, mode, id, `+hotToken+`
 		from tokens where workspace = ? and mode = ? and id = ?`)
-	sqliteSessions = newSQLiteLoad(3, `select workspace, mode, id, member, state, fingerprint, captured_at, created_at, updated_at
+	sqliteSessions = newSQLiteLoad(3, `select workspace, mode, id, member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations
 		from sessions where workspace = ? and mode = ? and id = ?`)
 	sqliteHodls = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at
 		from hodls where workspace = ? and mode = ? and member = ? and id = ?`)
 )
 
 var sqliteTexts = []string{
-	sqliteBegin, sqliteCommit, sqliteRollback, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
+	sqliteBegin, sqliteCommit, sqliteRollback, sqliteLoadChildren, loadEnd, sqliteAddEnd, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
 	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
 	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent,
 }

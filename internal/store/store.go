@@ -189,6 +189,22 @@ func splitScopes(s string) []hodl.Scope {
 	return out
 }
 
+func joinIDs(ids []hodl.TokenID) string {
+	parts := make([]string, len(ids))
+	for i, id := range ids {
+		parts[i] = string(id)
+	}
+	return strings.Join(parts, " ")
+}
+
+func splitIDs(s string) []hodl.TokenID {
+	var out []hodl.TokenID
+	for part := range strings.FieldsSeq(s) {
+		out = append(out, hodl.TokenID(part))
+	}
+	return out
+}
+
 func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

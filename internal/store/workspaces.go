@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"hodl"
 	"hodl/internal/seal"
@@ -83,9 +84,10 @@ func (s *Store) workspaceID(ctx context.Context, name string) (hodl.WorkspaceID,
 func (s *Store) Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Workspace, error) {
 	w := &hodl.Workspace{ID: id}
 	err := s.view(ctx, id, func(q querier) error {
-		var created int64
-		err := q.QueryRowContext(ctx, `select name, plan, created_at from workspaces where workspace = $1`, id).Scan(&w.Name, &w.Plan, &created)
-		w.CreatedAt = timeOf(created)
+		var created, ttl int64
+		err := q.QueryRowContext(ctx, `select name, plan, created_at, max_ttl_seconds, max_hydrations, hydrations_an_hour from workspaces where workspace = $1`, id).
+			Scan(&w.Name, &w.Plan, &created, &ttl, &w.Limits.MaxHydrations, &w.Limits.Hourly)
+		w.CreatedAt, w.Limits.TTL = timeOf(created), time.Duration(ttl)*time.Second
 		return err
 	})
 	return w, missing(err, "workspace", id)
@@ -95,6 +97,18 @@ func (s *Store) Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Works
 func (s *Store) SetPlan(ctx context.Context, id hodl.WorkspaceID, plan hodl.PlanName) error {
 	err := s.change(ctx, id, func(tx *sql.Tx) error {
 		return affected(tx.ExecContext(ctx, `update workspaces set plan = $2 where workspace = $1`, id, plan))
+	})
+	return missing(err, "workspace", id)
+}
+
+// SetLimits says how far the tokens of a workspace go, from now on.
+func (s *Store) SetLimits(ctx context.Context, id hodl.WorkspaceID, l hodl.TokenLimits) error {
+	if err := l.Check(); err != nil {
+		return err
+	}
+	err := s.change(ctx, id, func(tx *sql.Tx) error {
+		return affected(tx.ExecContext(ctx, `update workspaces set max_ttl_seconds = $2, max_hydrations = $3, hydrations_an_hour = $4 where workspace = $1`,
+			id, int64(l.TTL.Seconds()), l.MaxHydrations, l.Hourly))
 	})
 	return missing(err, "workspace", id)
 }

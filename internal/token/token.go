@@ -22,7 +22,7 @@ import (
 const MaxSize = 4 << 10
 
 // MaxDepth is how many actors a delegation chain may name.
-const MaxDepth = 4
+const MaxDepth = hodl.MaxDepth
 
 // encoding is base64url without padding and with all unused bits zero. It still
 // skips CR and LF, as every decoder of encoding/base64 does; split refuses them.

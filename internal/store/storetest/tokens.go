@@ -13,6 +13,7 @@ func testTokens(t *testing.T, w *world) {
 	first, second, third := w.mint(t, s.ID, 5), w.mint(t, s.ID, 5), w.mint(t, other.ID, 5)
 	got, err := w.Token(ctx, w.ws, hodl.Live, w.user, first.ID)
 	must(t, err)
+	first.Left = 5
 	equal(t, "token", *got, first)
 
 	list := func(session hodl.SessionID, p store.Page) (ids []hodl.TokenID) {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -153,7 +154,7 @@ func (w *world) mint(t testing.TB, session hodl.SessionID, most int) hodl.Token 
 }
 
 func (w *world) use(k hodl.Token) store.TokenUse {
-	return store.TokenUse{Workspace: k.Workspace, Mode: k.Mode, Token: k.ID, Session: k.Session, At: w.Now()}
+	return store.TokenUse{Workspace: k.Workspace, Mode: k.Mode, Token: k.ID, Session: k.Session, Delegated: k.Parent != "", At: w.Now()}
 }
 
 func (w *world) hydrate(ctx context.Context, s *store.Store, k hodl.Token) error {
@@ -170,8 +171,14 @@ func admit(a store.Admission) error {
 		return hodl.Errorf(hodl.NotFound, "no session")
 	case !a.Token.RevokedAt.IsZero():
 		return hodl.Errorf(hodl.TokenRevoked, "revoked")
-	case a.Token.Hydrations >= a.Token.MaxHydrations:
+	case slices.ContainsFunc(a.Lineage, func(t *hodl.Token) bool { return !t.RevokedAt.IsZero() }):
+		return hodl.Errorf(hodl.TokenRevoked, "an ancestor is revoked")
+	case len(a.Lineage) < len(a.Token.Ancestors):
+		return hodl.Errorf(hodl.Internal, "ancestors of %s were not loaded", a.Token.ID)
+	case slices.ContainsFunc(append(a.Lineage, a.Token), func(t *hodl.Token) bool { return t.Unused() == 0 }):
 		return hodl.Errorf(hodl.HydrationsExhausted, "exhausted")
+	case a.Hourly > 0 && a.ThisHour >= a.Hourly:
+		return hodl.Errorf(hodl.RateLimited, "the hour's cap")
 	case plan.Quota(a.Token.Mode) > 0 && a.Used >= plan.Quota(a.Token.Mode):
 		return hodl.Errorf(hodl.QuotaExceeded, "quota")
 	}
