@@ -32,6 +32,8 @@ var keyRoutes = []route{
 	{"GET", "/v1/resume_tokens", ""},
 	{"GET", "/v1/resume_tokens/{jti}", ""},
 	{"POST", "/v1/resume_tokens/{jti}/revoke", `{}`},
+	{"POST", "/v1/resume_tokens/introspect", `{"token":"a.b.c"}`},
+	{"POST", "/v1/resume_tokens/revoke", `{"session_id":"{ses}"}`},
 	{"GET", "/v1/access_records", ""},
 	{"GET", "/v1/access_records/{acr}", ""},
 	{"POST", "/v1/api_keys", `{"name":"x"}`},
@@ -53,6 +55,7 @@ var tokenRoutes = []route{
 	{"POST", "/v1/sessions/{ses}/notes", `{"body":"x"}`},
 	{"POST", "/v1/sessions/{ses}/reasoning_nodes", `{"id":"n9","kind":"question","text":"why"}`},
 	{"PUT", "/v1/sessions/{ses}/next_step", `{"text":"go on"}`},
+	{"POST", "/v1/resume_tokens/exchange", `{"audience":"agents.openai.com","scopes":["read:context"]}`},
 }
 
 // owned makes one of everything with the live key and returns what stands for it.
@@ -68,7 +71,10 @@ func (w *world) owned() *strings.Replacer {
 }
 
 func TestEveryOperationIsInTheMatrix(t *testing.T) {
-	listed := map[string]bool{"POST /v1/sessions/{id}/hold": true} // needs an open session; see the states
+	listed := map[string]bool{
+		"POST /v1/sessions/{id}/hold":    true, // needs an open session; see the states
+		"POST /v1/sessions/{id}/handoff": true, // needs a confirmation; see the hand-off
+	}
 	for _, r := range append(keyRoutes, tokenRoutes...) {
 		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{fp}", "{fingerprint}").Replace(r.path)
 		listed[r.method+" "+path] = true
@@ -85,7 +91,7 @@ func TestEveryOperationIsInTheMatrix(t *testing.T) {
 func TestKeyRoutesWantAKey(t *testing.T) {
 	w := newWorld(t)
 	names := w.owned()
-	token := w.token("ses_owned", "read:context write:notes write:next_step")
+	token := w.token("ses_owned", "read:context write:notes write:next_step session:hand_off")
 	for _, r := range keyRoutes {
 		path, body := names.Replace(r.path), names.Replace(r.body)
 		w.run([]scenario{
@@ -105,7 +111,7 @@ func TestKeyRoutesWantAKey(t *testing.T) {
 func TestTokenRoutesWantAToken(t *testing.T) {
 	w := newWorld(t)
 	names := w.owned()
-	token := w.token("ses_owned", "read:context write:notes write:next_step")
+	token := w.token("ses_owned", "read:context write:notes write:next_step session:hand_off")
 	for _, r := range tokenRoutes {
 		path := names.Replace(r.path)
 		w.run([]scenario{

@@ -132,6 +132,7 @@ func (s *server) routes(api router) {
 	register(api, op{"resumeSession", "POST", "/v1/sessions/{id}/resume", "sessions:write", "Take a session up again as a person", ok, []int{404, 409}}, s.sessionMove(hodl.OpResume))
 	register(api, op{"archiveSession", "POST", "/v1/sessions/{id}/archive", "sessions:write", "Put a session away; its tokens end for good", ok, []int{404, 409}}, s.sessionMove(hodl.OpArchive))
 	register(api, op{"restoreSession", "POST", "/v1/sessions/{id}/restore", "sessions:write", "Bring an archived session back", ok, []int{404, 409}}, s.sessionMove(hodl.OpRestore))
+	register(api, op{"handOffSession", "POST", "/v1/sessions/{id}/handoff", "tokens:write", "Give a session to another principal; the person has confirmed it", created, []int{404, 409, 413, 422}}, s.sessionHandOff)
 	register(api, op{"deleteSession", "DELETE", "/v1/sessions/{id}", "sessions:write", "Erase a session's content and end its tokens", ok, []int{404}}, s.sessionDelete)
 
 	register(api, op{"hydrate", "POST", "/v1/sessions/{id}/hydrate", byToken, "Hand a session to an agent", ok, []int{404, 406, 409, 429}}, s.hydrate)
@@ -140,6 +141,9 @@ func (s *server) routes(api router) {
 	register(api, op{"proposeNextStep", "PUT", "/v1/sessions/{id}/next_step", byToken, "Propose the next step as an agent", ok, []int{404, 409, 412, 413, 422, 429}}, s.nextStep)
 
 	register(api, op{"mintToken", "POST", "/v1/resume_tokens", "tokens:write", "Mint a resume token", created, []int{404, 409, 413, 422}}, s.tokenMint)
+	register(api, op{"exchangeToken", "POST", "/v1/resume_tokens/exchange", byToken, "Exchange a resume token for a narrower one (RFC 8693)", ok, []int{404, 409, 413, 422, 429}}, s.tokenExchange)
+	register(api, op{"introspectToken", "POST", "/v1/resume_tokens/introspect", "tokens:read", "Ask whether a resume token can be used now, and what it says (RFC 7662)", ok, []int{413, 422}}, s.tokenIntrospect)
+	register(api, op{"revokeTokens", "POST", "/v1/resume_tokens/revoke", "tokens:write", "Revoke all resume tokens of a session, key, user or workspace", ok, []int{404, 413, 422}}, s.tokensRevoke)
 	register(api, op{"revokeToken", "POST", "/v1/resume_tokens/{jti}/revoke", "tokens:write", "Revoke a resume token", ok, []int{404, 413, 422}}, s.tokenRevoke)
 	register(api, op{"listTokens", "GET", "/v1/resume_tokens", "tokens:read", "List resume tokens, newest first", ok, []int{422}}, s.tokenList)
 	register(api, op{"getToken", "GET", "/v1/resume_tokens/{jti}", "tokens:read", "Get what is kept of a resume token", ok, []int{404}}, s.tokenGet)

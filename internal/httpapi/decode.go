@@ -20,6 +20,9 @@ func decodeError(err error) *hodl.Error {
 		if path == "" {
 			path = "body"
 		}
+		if errors.Is(err, json.ErrUnknownName) {
+			return hodl.Invalid(path, "is no field of this request; leave it out")
+		}
 		return hodl.Invalid(path, misfit(wrong))
 	}
 	why := "it ends too early"

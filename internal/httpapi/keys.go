@@ -226,5 +226,8 @@ func (s *server) keyRevoke(ctx context.Context, in *KeyPath) (*keyReply, error) 
 		return nil, err
 	}
 	s.Keys.Forget()
+	if err := s.Resume.EndKey(ctx, caller(ctx), k.Body.ID); err != nil {
+		return nil, err
+	}
 	return s.keyGet(ctx, in)
 }

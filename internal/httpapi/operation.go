@@ -76,6 +76,10 @@ func register[I, O any](api router, o op, handle func(context.Context, *I) (*O, 
 		// A lenient body checks itself; huma's check would refuse what it drops.
 		_, operation.SkipValidateBody = reflect.New(body.Type).Interface().(interface{ isLenient() })
 	}
+	if in, special := any(new(I)).(formRequest); special {
+		describeBodies(&operation, in, api.OpenAPI().Components.Schemas)
+		defer delete(operation.RequestBody.Content, "application/octet-stream") // huma's name for a body it does not read
+	}
 	huma.Register(api.API, operation, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
@@ -100,6 +104,10 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 	return func(ctx huma.Context, next func(huma.Context)) {
 		needs, _ := ctx.Operation().Metadata["needs"].(string)
 		credential, err := bearer(ctx.Header("Authorization"))
+		if needs == byToken && ctx.Header("Authorization") == "" && takesForm(ctx) {
+			next(ctx) // the token stands in the body (RFC 8693 §2.1)
+			return
+		}
 		if err == nil && needs == byToken {
 			if strings.Count(credential, ".") != 2 {
 				err = hodl.Errorf(hodl.InvalidToken, "this route takes a resume token").WithHint("mint one with the API key: POST /v1/resume_tokens")
@@ -133,11 +141,22 @@ func checkType(ctx huma.Context) error {
 		return nil
 	}
 	kind, params, err := mime.ParseMediaType(header)
+	if kind == formType && ctx.Operation().RequestBody.Content[formType] != nil {
+		r.Header.Set("Content-Type", kind)
+		return nil
+	}
 	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return hodl.Errorf(hodl.UnsupportedMedia, "a body of the type %.80q cannot be read here", header).WithHint("%s", hints[hodl.UnsupportedMedia])
 	}
 	r.Header.Set("Content-Type", kind) // huma does not know it in capitals
 	return nil
+}
+
+// takesForm reports whether a form has come where one is taken.
+func takesForm(ctx huma.Context) bool {
+	kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type"))
+	body := ctx.Operation().RequestBody
+	return err == nil && kind == formType && body != nil && body.Content[formType] != nil && checkType(ctx) == nil
 }
 
 func (s *server) authenticateKey(ctx huma.Context, key, needs string) (huma.Context, error) {

@@ -42,6 +42,7 @@ func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
 		}
 		writeJSON(w, map[string]string{"status": "ready"})
 	})
+	mux.HandleFunc("GET /h/{id}", handOffLink)
 	// A published client reports its start. It is thanked and forgotten.
 	mux.HandleFunc("POST /api/telemetry", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, 64<<10))

@@ -50,7 +50,7 @@ func replySession(s *hodl.Session, err error) (*sessionReply, error) {
 }
 
 // orNull is null for empty text, where a published client tells the two apart.
-func orNull(s string) *string {
+func orNull[S ~string](s S) *S {
 	if s == "" {
 		return nil
 	}

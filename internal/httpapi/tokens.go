@@ -7,27 +7,14 @@ import (
 	"hodl"
 )
 
-type mintedReply struct {
-	Body struct {
-		Token     string         `json:"token" doc:"The token; it is shown this once"`
-		ID        hodl.TokenID   `json:"jti" doc:"The token's id"`
-		ExpiresAt time.Time      `json:"expires_at" doc:"When it ends (RFC 3339, UTC)"`
-		Audience  string         `json:"audience" doc:"Who it is for"`
-		Scopes    []hodl.Scope   `json:"scopes" doc:"What it may do"`
-		Session   hodl.SessionID `json:"session_id" doc:"The session it opens"`
-		Mode      hodl.Mode      `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
-	}
-}
+type mintedReply struct{ Body MintedBody }
 
 func (s *server) tokenMint(ctx context.Context, in *struct{ Body hodl.TokenDraft }) (*mintedReply, error) {
 	t, err := s.Resume.Mint(ctx, caller(ctx), in.Body)
 	if err != nil {
 		return nil, err
 	}
-	out := &mintedReply{}
-	b := &out.Body
-	b.Token, b.ID, b.ExpiresAt, b.Audience, b.Scopes, b.Session, b.Mode = t.Signed, t.ID, t.ExpiresAt, t.Audience, t.Scopes, t.Session, t.Mode
-	return out, nil
+	return &mintedReply{mintedOf(t)}, nil
 }
 
 type TokenPath struct {
@@ -70,7 +57,10 @@ type tokenBody struct {
 	Scopes    []hodl.Scope   `json:"scopes" doc:"What it may do"`
 	Policy    string         `json:"redaction_policy" doc:"The policy applied in addition to the workspace's"`
 	Max       int            `json:"max_hydrations" doc:"How many hydrations it was good for"`
-	Left      int            `json:"hydrations_left" doc:"How many are left"`
+	Left      int            `json:"hydrations_left" doc:"How many are left: the least of its own and of those of the tokens it comes from"`
+	Parent    *hodl.TokenID  `json:"parent" doc:"The token it was exchanged for; null when a key minted it"`
+	Depth     int            `json:"depth" doc:"How many times it was handed on; 0 when a key minted it"`
+	Children  int            `json:"children" doc:"How many tokens were exchanged for it"`
 	Mode      hodl.Mode      `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
 	IssuedAt  time.Time      `json:"issued_at" doc:"When it was minted (RFC 3339, UTC)"`
 	ExpiresAt time.Time      `json:"expires_at" doc:"When it ends (RFC 3339, UTC)"`
@@ -80,7 +70,7 @@ type tokenBody struct {
 
 func tokenOf(t *hodl.Token) tokenBody {
 	return tokenBody{
-		t.ID, t.Session, t.Audience, t.Scopes, t.RedactionPolicy, t.MaxHydrations, max(t.MaxHydrations-t.Hydrations, 0), t.Mode,
+		t.ID, t.Session, t.Audience, t.Scopes, t.RedactionPolicy, t.MaxHydrations, t.Left, orNull(t.Parent), len(t.Ancestors), t.Children, t.Mode,
 		t.IssuedAt, t.ExpiresAt, timeOrNull(t.RevokedAt), orNull(t.RevokeReason),
 	}
 }

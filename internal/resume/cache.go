@@ -1,6 +1,8 @@
 package resume
 
 import (
+	"time"
+
 	"github.com/maypok86/otter/v2"
 
 	"hodl"
@@ -15,6 +17,24 @@ import (
 type cache struct {
 	renderings *otter.Cache[renderKey, *rendered]
 	standings  *otter.Cache[standingKey, store.SessionState]
+	limits     *otter.Cache[hodl.WorkspaceID, knownLimits] // of workspaces that allow less than they might
+}
+
+// knownLimits are what a workspace allowed, which is believed for a while: so long
+// may a token be minted shorter than it must be, and never longer.
+type knownLimits struct {
+	hodl.TokenLimits
+	until time.Time
+}
+
+const limitsFor = 10 * time.Second
+
+// limitsOf is what a workspace is thought to allow.
+func (c *cache) limitsOf(ws hodl.WorkspaceID, now time.Time) hodl.TokenLimits {
+	if known, ok := c.limits.GetIfPresent(ws); ok && now.Before(known.until) {
+		return known.TokenLimits
+	}
+	return hodl.DefaultLimits
 }
 
 type renderKey struct {
@@ -49,6 +69,7 @@ func newCache(bytes int) *cache {
 			Weigher:       func(_ renderKey, r *rendered) uint32 { return uint32(len(r.rendering.Body) + 512) },
 		}),
 		standings: otter.Must(&otter.Options[standingKey, store.SessionState]{MaximumSize: mostStandings}),
+		limits:    otter.Must(&otter.Options[hodl.WorkspaceID, knownLimits]{MaximumSize: mostStandings}),
 	}
 }
 

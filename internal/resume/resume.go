@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"hodl"
@@ -35,7 +36,10 @@ type Store interface {
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
 	PutSession(ctx context.Context, w store.SessionWrite) error
 	Mint(ctx context.Context, t hodl.Token, rec *hodl.Record, d hodl.RecordDetail) error
+	Exchange(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, t hodl.Token, rec *hodl.Record, d hodl.RecordDetail) error
 	Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID, reason string, rec *hodl.Record, d hodl.RecordDetail) error
+	RevokeAll(ctx context.Context, m hodl.Mode, member hodl.UserID, v hodl.Revocation, rec *hodl.Record, d hodl.RecordDetail) error
+	Key(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) (*hodl.APIKey, error)
 	Token(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID) (*hodl.Token, error)
 	Now() time.Time
 	NewID(prefix string) string
@@ -121,10 +125,8 @@ func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
 		s.strangers.Take(c.Detail.Address, now)
 		return nil, err
 	}
-	ws, _ := claims.Owner()
-	u := &use{Call: c, claims: claims, scope: scope, rows: store.TokenUse{
-		Workspace: ws, Mode: claims.Mode, Token: claims.ID, Session: claims.Session, At: now,
-	}}
+	u := useOf(claims, now)
+	u.Call, u.scope = c, scope
 	if err != nil {
 		return u, err
 	}
@@ -132,6 +134,14 @@ func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
 		return u, slower(wait, "this token is used too often")
 	}
 	return u, s.checkAudience(u)
+}
+
+// useOf names the rows that a use of a token is decided on.
+func useOf(claims *hodl.Claims, now time.Time) *use {
+	ws, _ := claims.Owner()
+	return &use{claims: claims, rows: store.TokenUse{
+		Workspace: ws, Mode: claims.Mode, Token: claims.ID, Session: claims.Session, Delegated: claims.Actor != nil, At: now,
+	}}
 }
 
 func slower(wait time.Duration, why string) error {
@@ -159,8 +169,12 @@ func (u *use) admit(a store.Admission) error {
 	switch {
 	case a.Token == nil:
 		return hodl.Errorf(hodl.InvalidToken, "this server knows no such token").WithHint("mint a new one")
+	case len(a.Lineage) < len(a.Token.Ancestors): // nothing removes a row; without all of them nothing is admitted
+		return hodl.Errorf(hodl.InvalidToken, "this server does not know where this token comes from").WithHint("mint a new one")
 	case !a.Token.RevokedAt.IsZero():
 		return hodl.Errorf(hodl.TokenRevoked, "this token was revoked").WithHint("ask for a new one")
+	case slices.ContainsFunc(a.Lineage, func(t *hodl.Token) bool { return !t.RevokedAt.IsZero() }):
+		return hodl.Errorf(hodl.TokenRevoked, "a token that this one comes from was revoked").WithHint("ask for a new one")
 	case u.Session != u.claims.Session, a.Session == nil, a.Session.User != a.Token.User:
 		return hodl.Errorf(hodl.NotFound, "no session %s", u.Session).WithHint("a token opens the one session in its session_id claim")
 	case a.Session.State == hodl.Archived:
@@ -175,8 +189,16 @@ func (u *use) admitHydration(a store.Admission) error {
 	if err := u.admit(a); err != nil {
 		return err
 	}
-	if a.Token.Hydrations >= a.Token.MaxHydrations {
+	if a.Token.Unused() == 0 {
 		return hodl.Errorf(hodl.HydrationsExhausted, "all %d hydrations of this token are used", a.Token.MaxHydrations).WithHint("mint a new token")
+	}
+	for _, t := range a.Lineage {
+		if t.Unused() == 0 {
+			return hodl.Errorf(hodl.HydrationsExhausted, "all %d hydrations of a token that this one comes from are used", t.MaxHydrations).WithHint("mint a new token")
+		}
+	}
+	if err := u.admitHour(a); err != nil {
+		return err
 	}
 	plan, err := hodl.PlanOf(a.Plan)
 	if err != nil {
@@ -188,6 +210,16 @@ func (u *use) admitHydration(a store.Admission) error {
 		return e
 	}
 	return nil
+}
+
+// admitHour holds a hydration against the cap the workspace has set for a session.
+func (u *use) admitHour(a store.Admission) error {
+	if a.Hourly == 0 || a.ThisHour < a.Hourly {
+		return nil
+	}
+	e := hodl.Errorf(hodl.QuotaExceeded, "the %d hydrations an hour that the workspace allows a session are used", a.Hourly).WithHint("they start anew with the hour (UTC)")
+	e.RetryAfter = u.rows.At.Truncate(time.Hour).Add(time.Hour).Sub(u.rows.At)
+	return e
 }
 
 func needs(scopes ...hodl.Scope) func(*hodl.Claims) error {
@@ -341,7 +373,7 @@ func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, f
 func (u *use) record(id hodl.RecordID, kind hodl.RecordKind) *hodl.Record {
 	_, user := u.claims.Owner()
 	return &hodl.Record{
-		ID: id, Kind: kind, At: u.rows.At, Actor: u.claims.Audience, Bearer: u.claims.Confirm == nil, JTI: u.claims.ID,
+		ID: id, Kind: kind, At: u.rows.At, Actor: u.claims.Audience, Bearer: u.claims.Confirm == nil, Chain: u.claims.Actor.Chain(), JTI: u.claims.ID,
 		Workspace: u.rows.Workspace, Mode: u.rows.Mode, User: user, Session: u.claims.Session, Scopes: u.claims.Scopes,
 	}
 }
