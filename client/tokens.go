@@ -27,6 +27,9 @@ type Token struct {
 	RedactionPolicy string         `json:"redaction_policy"`
 	MaxHydrations   int            `json:"max_hydrations"`
 	HydrationsLeft  int            `json:"hydrations_left"`
+	Parent          hodl.TokenID   `json:"parent"`   // the token it was exchanged for; "" when a key minted it
+	Depth           int            `json:"depth"`    // how many times it was handed on
+	Children        int            `json:"children"` // how many tokens were exchanged for it
 	Mode            hodl.Mode      `json:"mode"`
 	IssuedAt        time.Time      `json:"issued_at"`
 	ExpiresAt       time.Time      `json:"expires_at"`

@@ -52,10 +52,7 @@ func (e *env) mint(c *cobra.Command, d hodl.TokenDraft) error {
 		return err
 	}
 	m, err := api.Mint(c.Context(), d)
-	return e.show(err, func() error {
-		e.note("%s opens %s for %s until %s", m.ID, m.Session, m.Audience, m.ExpiresAt.Local().Format(time.DateTime))
-		return e.printLine(m.Token)
-	})
+	return e.show(err, func() error { return e.printMinted(m) })
 }
 
 func tokenListCommand(e *env) *cobra.Command {
@@ -94,23 +91,4 @@ func (e *env) tokenRows(tokens []client.Token) [][]string {
 		rows = append(rows, []string{string(t.ID), string(t.Session), t.Audience, left, ends, joined(t.Scopes, " ")})
 	}
 	return rows
-}
-
-func tokenRevokeCommand(e *env) *cobra.Command {
-	var reason string
-	c := &cobra.Command{
-		Use: "revoke JTI", Short: "Revoke a resume token, at once and for good", Args: exactly("JTI"),
-		ValidArgsFunction: e.completes(1, completeTokens),
-		Example:           `  hodl token revoke rt_01KAQ3M7T4Z0X8W2V6R5N9P1JC --reason 'sent to the wrong agent'`,
-		RunE: func(c *cobra.Command, args []string) error {
-			api, err := e.client()
-			if err != nil {
-				return err
-			}
-			r, err := api.Revoke(c.Context(), hodl.TokenID(args[0]), reason)
-			return e.show(err, func() error { return e.printLine("revoked " + string(r.ID)) })
-		},
-	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for the record")
-	return e.reaches(c)
 }
