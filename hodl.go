@@ -1,6 +1,9 @@
 package hodl
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // A Hodl is one captured unit of work context: a page, a place in a file, a
 // thought. It belongs to the user whose key captured it.
@@ -15,7 +18,21 @@ type Hodl struct {
 	SessionID SessionID `json:"session_id,omitempty" doc:"The session it belongs to"`
 	CreatedAt time.Time `json:"created_at" doc:"When it was captured (RFC 3339, UTC)"`
 	UpdatedAt time.Time `json:"updated_at" doc:"When it last changed (RFC 3339, UTC)"`
+	DeletedAt time.Time `json:"deleted_at,omitzero" doc:"When it was deleted; only is:deleted finds one that was"`
 	DeepLink  string    `json:"deep_link,omitempty" doc:"Opens the work item at the exact place"`
+}
+
+// Undoable is how long a deleted hodl can be restored. After that it is purged.
+const Undoable = 30 * 24 * time.Hour
+
+// Revision names the state of a hodl: it differs after every change. It is the
+// hodl's entity tag.
+func (h *Hodl) Revision() string {
+	s := strconv.FormatInt(h.UpdatedAt.UnixMicro(), 36)
+	if h.SessionID != "" {
+		s += "." + string(h.SessionID) // a deleted session lets go of its hodls
+	}
+	return s
 }
 
 // Source is the kind of client that captured a hodl.
@@ -24,7 +41,8 @@ type Source string
 // Sources lists every kind of client.
 var Sources = []Source{"editor", "browser", "node", "python", "rest", "mcp", "cli"}
 
-// A Location is a place in a file of a repository, as an editor shows it.
+// A Location is a place in a file of a repository, as an editor shows it; or in
+// the page or medium at the hodl's URL: a selected text, a second.
 type Location struct {
 	Repository string     `json:"repository,omitempty" doc:"Remote address or name of the repository"`
 	File       string     `json:"file,omitempty" doc:"Path, relative to the repository's root"`
@@ -32,16 +50,17 @@ type Location struct {
 	Column     int        `json:"column,omitzero" minimum:"0" doc:"Column, counted from 1 in UTF-16 code units"`
 	Branch     string     `json:"branch,omitempty" doc:"Branch that was checked out"`
 	Commit     string     `json:"commit,omitempty" doc:"Commit that was checked out"`
+	TimestampS *float64   `json:"timestamp_s,omitempty" minimum:"0" doc:"Position in the medium at url, in seconds"`
 	Selection  *Selection `json:"selection,omitempty" doc:"What was selected"`
 }
 
 // A Selection is a range of text in a file. Lines and columns count as in
-// [Location]; the end is exclusive.
+// [Location]; the end is exclusive. In a page they are 0.
 type Selection struct {
-	StartLine   int    `json:"start_line" minimum:"0" doc:"First line, counted from 1"`
-	StartColumn int    `json:"start_column" minimum:"0" doc:"First column, counted from 1 in UTF-16 code units"`
-	EndLine     int    `json:"end_line" minimum:"0" doc:"Last line"`
-	EndColumn   int    `json:"end_column" minimum:"0" doc:"Column after the last character"`
+	StartLine   int    `json:"start_line" required:"false" minimum:"0" doc:"First line, counted from 1"`
+	StartColumn int    `json:"start_column" required:"false" minimum:"0" doc:"First column, counted from 1 in UTF-16 code units"`
+	EndLine     int    `json:"end_line" required:"false" minimum:"0" doc:"Last line"`
+	EndColumn   int    `json:"end_column" required:"false" minimum:"0" doc:"Column after the last character"`
 	Text        string `json:"text,omitempty" doc:"The selected text"`
 }
 

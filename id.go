@@ -54,6 +54,24 @@ func (g *IDs) New(prefix string, now time.Time) string {
 	return string(appendBase32(out, raw))
 }
 
+// LowestID returns the lowest id that [IDs.New] makes in the millisecond of t: where
+// that time begins in an index of ids.
+func LowestID(prefix string, t time.Time) string {
+	var raw [16]byte
+	binary.BigEndian.PutUint64(raw[:8], uint64(max(0, t.UnixMilli()))<<16)
+	return string(appendBase32([]byte(prefix+"_"), raw))
+}
+
+// hodlID is the form of an id that [IDs.New] makes.
+var hodlID = regexp.MustCompile(`^hdl_[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+
+// MadeIn reports whether id is one that [IDs.New] made within a minute of t. Lists
+// are in the order of ids, so an imported one must fit its time.
+func (id HodlID) MadeIn(t time.Time) bool {
+	return hodlID.MatchString(string(id)) &&
+		string(id) >= LowestID("hdl", t.Add(-time.Minute)) && string(id) < LowestID("hdl", t.Add(time.Minute))
+}
+
 func (g *IDs) random(b []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -24,6 +24,8 @@ const (
 	MaxName       = 256 // of a key, a workspace, a tab's role
 	MaxPlaces     = 32  // addresses, and origins, that a key is bound to
 	MaxRequest    = 2 << 20
+	MaxBatch      = 1000     // hodls in one request
+	MaxImport     = 64 << 20 // a file of hodls or bookmarks
 	MaxPerPage    = 100
 	DefaultOnPage = 20
 )
@@ -133,8 +135,9 @@ func (l *Location) check(f *faults) {
 	if l.Line < 0 || l.Column < 0 {
 		f.add("location.line", "and column count from 1; leave out what is not known")
 	}
-	if l.File == "" && l.Repository == "" {
-		f.add("location.file", "is required in a location without a repository")
+	f.within("location.timestamp_s", l.TimestampS, 0, 1e9)
+	if l.File == "" && l.Repository == "" && l.TimestampS == nil && (l.Selection == nil || l.Selection.Text == "") {
+		f.add("location.file", "is required in a location without a repository, a selected text or a timestamp_s")
 	}
 	if strings.HasPrefix(l.File, "/") || slices.Contains(strings.Split(l.File, "/"), "..") {
 		f.add("location.file", "must be relative to the repository's root, without ..")
@@ -244,6 +247,30 @@ func CheckNote(body string) error {
 func CheckReason(reason string) error {
 	var f faults
 	f.text("reason", reason, MaxTitle)
+	return f.err()
+}
+
+// CheckBatch reports what is wrong with the number of hodls in one request, or nil.
+func CheckBatch(path string, n int) error {
+	var f faults
+	if n == 0 {
+		f.add(path, "is empty; send at least one")
+	}
+	f.count(path, n, MaxBatch)
+	return f.err()
+}
+
+// CheckAddress reports what is wrong with an address, or nil.
+func CheckAddress(path, s string) error {
+	var f faults
+	f.address(path, s)
+	return f.err()
+}
+
+// CheckPath reports what is wrong with a path on somebody's machine, or nil.
+func CheckPath(path, s string) error {
+	var f faults
+	f.text(path, s, MaxPath)
 	return f.err()
 }
 

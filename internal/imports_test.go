@@ -25,7 +25,10 @@ var table = map[string]rule{
 
 	// Each decides one thing from its arguments alone.
 	"internal/fingerprint": {may: pure},
+	"internal/address":     {may: pure},
+	"internal/bookmark":    {may: join(pure, "golang.org/x/net/html")},
 	"internal/meter":       {may: pure},
+	"internal/query":       {may: join(pure, "golang.org/x/text/...")},
 	"internal/redact":      {may: pure},
 	"internal/render":      {may: join(pure, "internal/redact")}, // its argument is a type that only redact makes
 	"internal/seal":        {may: pure},
@@ -33,7 +36,7 @@ var table = map[string]rule{
 
 	// The steps of a capture, a hydration, a delivery. Storage is theirs only
 	// through interfaces of their own, in the store's types.
-	"internal/capture": {may: join(pure, steps...)},
+	"internal/capture": {may: join(pure, join(steps, "internal/bookmark")...)},
 	"internal/resume":  {may: join(pure, join(steps, "github.com/maypok86/otter/v2")...)},
 	"internal/webhook": {may: join(pure, steps...)},
 
@@ -45,7 +48,7 @@ var table = map[string]rule{
 	"internal/queue":    {may: []string{"golang.org/x/sys/..."}},
 
 	// The way to the disk, and who comes in.
-	"internal/store": {may: join(pure, "internal/seal", "internal/fingerprint",
+	"internal/store": {may: join(pure, "internal/seal", "internal/fingerprint", "internal/query", "internal/address",
 		"github.com/jackc/pgx/v5/...", "modernc.org/sqlite/...", "golang.org/x/sync/...", "golang.org/x/sys/...")},
 	"internal/auth/...": {may: pure},
 	"internal/signing":  {may: join(pure, "internal/store", "internal/token")},
@@ -78,7 +81,7 @@ var (
 	// steps is what the packages that carry out a request are put together from.
 	steps = []string{"internal/store", "internal/fingerprint", "internal/meter", "internal/redact", "internal/render", "internal/token"}
 	// doors is what the packages that take in a request may call.
-	doors = []string{"internal/store", "internal/auth/...", "internal/capture", "internal/render", "internal/resume"}
+	doors = []string{"internal/store", "internal/query", "internal/address", "internal/auth/...", "internal/capture", "internal/render", "internal/resume"}
 )
 
 // anyModule, in a row, lets every module that is not ours in.

@@ -23,15 +23,21 @@ type Store interface {
 	HodlsByID(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, ids []hodl.HodlID) ([]*hodl.Hodl, error)
 	SessionHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) ([]*hodl.Hodl, error)
 	PutHodl(ctx context.Context, w store.HodlWrite) error
+	PutHodls(ctx context.Context, list []store.HodlWrite) []error
+	DeletedHodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.HodlID) (*hodl.Hodl, error)
+	HodlsThere(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, all []hodl.Hodl) ([]bool, error)
 	Now() time.Time
 	NewID(prefix string) string
 }
 
 // A Service captures. It is safe for concurrent use.
-type Service struct{ store Store }
+type Service struct {
+	store Store
+	ids   hodl.IDs // for what was captured long ago
+}
 
 // New returns a Service over a store.
-func New(s Store) *Service { return &Service{s} }
+func New(s Store) *Service { return &Service{store: s} }
 
 // attempts is how often a capture is merged anew when the session changes under
 // it. Each failure means that somebody else's write succeeded.

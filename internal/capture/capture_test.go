@@ -152,7 +152,7 @@ func TestHodlMoves(t *testing.T) {
 		return fmt.Sprint(len(w.content("ses_a").Hodls), len(w.content("ses_b").Hodls))
 	}
 	move := func(to hodl.SessionID) {
-		_, err := w.ChangeHodl(t.Context(), w.owner, h.ID, hodl.HodlChange{SessionID: &to})
+		_, err := w.ChangeHodl(t.Context(), w.owner, h.ID, hodl.HodlChange{SessionID: &to}, "")
 		w.must(err)
 	}
 	for _, step := range []struct {
@@ -163,7 +163,7 @@ func TestHodlMoves(t *testing.T) {
 		{func() { move("ses_b") }, "0 1"},
 		{func() { move("") }, "0 0"},
 		{func() { move("ses_a") }, "1 0"},
-		{func() { w.must(w.DeleteHodl(t.Context(), w.owner, h.ID)) }, "0 0"},
+		{func() { w.must(w.DeleteHodl(t.Context(), w.owner, h.ID, "")) }, "0 0"},
 	} {
 		step.do()
 		if got := holds(); got != step.want {

@@ -173,7 +173,7 @@ func (s *Service) embedded(ctx context.Context, p *hodl.Principal, d *hodl.Sessi
 				return nil, hodl.Invalid(fmt.Sprintf("hodl_ids[%d]", i), fmt.Sprintf("names no hodl %q of yours", id))
 			}
 			if !seen[id] {
-				out = append(out, withLink(*h))
+				out = append(out, *withLink(*h))
 			}
 			seen[id] = true
 		}
@@ -184,7 +184,7 @@ func (s *Service) embedded(ctx context.Context, p *hodl.Principal, d *hodl.Sessi
 	naming, err := s.store.SessionHodls(ctx, p.Workspace, p.Mode, p.User, hodl.SessionID(d.ID))
 	for _, h := range naming {
 		if !seen[h.ID] {
-			out = append(out, withLink(*h))
+			out = append(out, *withLink(*h))
 		}
 	}
 	return out, err

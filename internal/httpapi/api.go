@@ -26,7 +26,9 @@ const Version = "1.1.0"
 // Store is what the edge reads by itself.
 type Store interface {
 	Hodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.HodlID) (*hodl.Hodl, error)
-	Hodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, p store.Page) ([]*hodl.Hodl, error)
+	Hodls(ctx context.Context, f store.HodlFilter) ([]*hodl.Hodl, error)
+	KnownHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, url string, most int) ([]*hodl.Hodl, error)
+	Tags(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, prefix, after string, limit int) ([]store.Tag, error)
 	Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) (*hodl.Session, error)
 	Sessions(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, p store.Page) ([]*hodl.Session, error)
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
@@ -114,11 +116,18 @@ func (s *server) routes(api router) {
 	api.UseMiddleware(s.authenticate(api))
 
 	register(api, op{"captureHodl", "POST", "/v1/hodls", "hodls:write", "Capture a hodl", created, []int{409, 413, 422}}, s.hodlCapture)
-	register(api, op{"listHodls", "GET", "/v1/hodls", "hodls:read", "List hodls, newest first", ok, []int{422}}, s.hodlList)
+	register(api, op{"captureHodls", "POST", "/v1/hodls/batch", "hodls:write", "Capture up to 1,000 hodls, each for itself", ok, []int{413, 422}}, s.hodlBatch)
+	register(api, op{"listHodls", "GET", "/v1/hodls", "hodls:read", "Search hodls, newest first", ok, []int{422}}, s.hodlList)
+	register(api, op{"checkHodl", "GET", "/v1/hodls/check", "hodls:read", "Is a page known already?", ok, []int{422}}, s.hodlCheck)
+	register(api, op{"exportHodls", "GET", "/v1/hodls/export", "hodls:read", "Export every hodl", ok, nil}, s.hodlExport)
+	register(api, op{"importHodls", "POST", "/v1/hodls/import", "hodls:write", "Import an export, or bookmarks", ok, []int{413, 422}}, s.hodlImport)
+	register(api, op{"listTags", "GET", "/v1/tags", "hodls:read", "List tags with their counts", ok, []int{422}}, s.tagList)
 	register(api, op{"latestHodl", "GET", "/v1/hodls/latest", "hodls:read", "The last hodl", ok, []int{404}}, s.hodlLatest)
 	register(api, op{"getHodl", "GET", "/v1/hodls/{id}", "hodls:read", "Get a hodl", ok, []int{404}}, s.hodlGet)
 	register(api, op{"changeHodl", "PATCH", "/v1/hodls/{id}", "hodls:write", "Change fields of a hodl", ok, []int{404, 409, 412, 413, 422}}, s.hodlChange)
 	register(api, op{"deleteHodl", "DELETE", "/v1/hodls/{id}", "hodls:write", "Delete a hodl", ok, []int{404, 409, 412}}, s.hodlDelete)
+	register(api, op{"restoreHodl", "POST", "/v1/hodls/{id}/restore", "hodls:write", "Take the deletion of a hodl back", ok, []int{404, 409, 412}}, s.hodlRestore)
+	register(api, op{"resumeHodl", "POST", "/v1/hodls/{id}/resume", "hodls:read", "Get the link that opens a hodl at its place", ok, []int{404, 413, 422}}, s.hodlResume)
 
 	register(api, op{"capture", "POST", "/v1/hodl", "hodls:write", "Capture whatever a published client sends: a session, or a hodl", ok, []int{409, 412, 413, 422}}, s.captureAny)
 	register(api, op{"captureSession", "POST", "/v1/sessions", "sessions:write", "Capture a session", created, []int{409, 412, 413, 422}}, s.sessionCapture)

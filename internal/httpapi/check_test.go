@@ -106,9 +106,13 @@ func status(n int) string {
 
 func operationAt(method, path string) *huma.Operation {
 	path = strings.TrimPrefix(path, "/api")
-	for template, item := range spec().Paths {
+	paths := spec().Paths
+	if item := paths[path]; item != nil {
+		paths = map[string]*huma.PathItem{path: item}
+	}
+	for template, item := range paths {
 		pattern := "^" + braces.ReplaceAllString(template, `[^/]+`) + "$"
-		if template != path && (strings.HasSuffix(path, "/latest") || !regexp.MustCompile(pattern).MatchString(path)) {
+		if template != path && !regexp.MustCompile(pattern).MatchString(path) {
 			continue
 		}
 		switch method {

@@ -5,6 +5,7 @@ import (
 
 	"hodl"
 	"hodl/internal/capture"
+	"hodl/internal/query"
 	"hodl/internal/store"
 )
 
@@ -20,6 +21,7 @@ type hodlBody struct {
 
 type hodlReply struct {
 	Location string `header:"Location" doc:"Path of a new hodl"`
+	ETag     string `header:"ETag" doc:"Names the state of the hodl, for If-Match"`
 	Body     hodlBody
 }
 
@@ -28,7 +30,7 @@ func replyHodl(h *hodl.Hodl, err error) (*hodlReply, error) {
 		return nil, err
 	}
 	h.DeepLink = capture.Link(h)
-	return &hodlReply{Body: hodlBody{Hodl: *h}}, nil
+	return &hodlReply{ETag: etag(h.Revision()), Body: hodlBody{Hodl: *h}}, nil
 }
 
 func (s *server) hodlCapture(ctx context.Context, in *struct {
@@ -58,23 +60,61 @@ type hodlListReply struct {
 	}
 }
 
-func (s *server) hodlList(ctx context.Context, in *Paging) (*hodlListReply, error) {
-	page, err := in.byID()
+type HodlQuery struct {
+	Paging
+	Q       string         `query:"q" doc:"What to look for: words, \"phrases\", -not, or, tag: source: repo: file: url: is: after: before: (docs/search.md); at most 1 KiB"`
+	Tag     string         `query:"tag" doc:"Only hodls with this tag, whatever its case and accents"`
+	Source  hodl.Source    `query:"source" enum:"editor,browser,node,python,rest,mcp,cli" doc:"Only hodls from this kind of client"`
+	Session hodl.SessionID `query:"session_id" doc:"Only hodls of this session"`
+	Until   string         `query:"until" doc:"Only what came before this time (RFC 3339)"`
+}
+
+// filter is what the parameters ask for, all of it at once.
+func (in *HodlQuery) filter(p *hodl.Principal) (f store.HodlFilter, err error) {
+	f = store.HodlFilter{Workspace: p.Workspace, Mode: p.Mode, User: p.User, Session: in.Session, Limit: in.limit()}
+	q, err := query.Parse(in.Q)
+	if err != nil {
+		return f, err
+	}
+	if f.Query = *q; in.Tag != "" {
+		f.Query.And(query.TagKey(in.Tag))
+	}
+	if in.Source != "" {
+		f.Query.And(query.SourceKey(in.Source))
+	}
+	if f.Since, err = in.since(); err != nil {
+		return f, err
+	}
+	if f.Until, err = parseTime("until", in.Until); err != nil || in.Cursor == "" {
+		return f, err
+	}
+	parts, err := decodeCursor(in.Cursor, 1)
+	if err == nil {
+		f.Before = hodl.HodlID(parts[0])
+	}
+	return f, err
+}
+
+func (s *server) hodlList(ctx context.Context, in *HodlQuery) (*hodlListReply, error) {
+	f, err := in.filter(principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	p := principal(ctx)
-	list, err := s.Store.Hodls(ctx, p.Workspace, p.Mode, p.User, page)
+	list, err := s.Store.Hodls(ctx, f)
 	if err != nil {
 		return nil, err
 	}
+	out := &hodlListReply{}
+	out.Body.Hodls = withLinks(list)
+	out.Body.Next = more(list, f.Limit, func(h *hodl.Hodl) string { return encodeCursor(string(h.ID)) })
+	return out, nil
+}
+
+func withLinks(list []*hodl.Hodl) []*hodl.Hodl {
 	for _, h := range list {
 		h.DeepLink = capture.Link(h)
 	}
-	out := &hodlListReply{}
-	out.Body.Hodls = list
-	out.Body.Next = more(list, page.Limit, func(h *hodl.Hodl) string { return encodeCursor(string(h.ID)) })
-	return out, nil
+	return list
 }
 
 // byID is a page of a list that is ordered by id.
@@ -93,7 +133,7 @@ func (p *Paging) byID() (store.Page, error) {
 
 func (s *server) hodlLatest(ctx context.Context, _ *struct{}) (*hodlReply, error) {
 	p := principal(ctx)
-	list, err := s.Store.Hodls(ctx, p.Workspace, p.Mode, p.User, store.Page{Limit: 1})
+	list, err := s.Store.Hodls(ctx, store.HodlFilter{Workspace: p.Workspace, Mode: p.Mode, User: p.User, Limit: 1})
 	if err == nil && len(list) == 0 {
 		err = hodl.Errorf(hodl.NotFound, "there is no hodl yet").WithHint("capture one: POST /v1/hodls")
 	}
@@ -110,10 +150,15 @@ func (s *server) hodlGet(ctx context.Context, in *HodlPath) (*hodlReply, error) 
 
 func (s *server) hodlChange(ctx context.Context, in *struct {
 	HodlPath
+	HodlMatch
 	Body hodl.HodlChange
 },
 ) (*hodlReply, error) {
-	return replyHodl(s.Capture.ChangeHodl(ctx, principal(ctx), in.ID, in.Body))
+	return replyHodl(s.Capture.ChangeHodl(ctx, principal(ctx), in.ID, in.Body, ifMatch(in.IfMatch)))
+}
+
+type HodlMatch struct {
+	IfMatch string `header:"If-Match" doc:"Write only if the hodl is still what this ETag names"`
 }
 
 type deletedReply struct {
@@ -129,6 +174,14 @@ func replyDeleted(id string, err error) (*deletedReply, error) {
 	return out, err
 }
 
-func (s *server) hodlDelete(ctx context.Context, in *HodlPath) (*deletedReply, error) {
-	return replyDeleted(string(in.ID), s.Capture.DeleteHodl(ctx, principal(ctx), in.ID))
+func (s *server) hodlDelete(ctx context.Context, in *struct {
+	HodlPath
+	HodlMatch
+},
+) (*deletedReply, error) {
+	return replyDeleted(string(in.ID), s.Capture.DeleteHodl(ctx, principal(ctx), in.ID, ifMatch(in.IfMatch)))
+}
+
+func (s *server) hodlRestore(ctx context.Context, in *HodlPath) (*hodlReply, error) {
+	return replyHodl(s.Capture.RestoreHodl(ctx, principal(ctx), in.ID))
 }

@@ -64,6 +64,9 @@ func (s *server) around(mux *http.ServeMux) http.Handler {
 		start := time.Now()
 		s.serve(mux, out, r, info)
 		s.account(r, out, info, time.Since(start))
+		if out.aborted {
+			panic(http.ErrAbortHandler) // the client learns that the answer is not whole
+		}
 	})
 }
 
@@ -109,7 +112,8 @@ func (s *server) requestID() string {
 func (s *server) serve(mux *http.ServeMux, w *recorder, r *http.Request, info *request) {
 	defer func() {
 		p := recover()
-		if err, _ := p.(error); p == nil || errors.Is(err, http.ErrAbortHandler) {
+		err, _ := p.(error)
+		if w.aborted = errors.Is(err, http.ErrAbortHandler); p == nil || w.aborted {
 			return
 		}
 		s.Log.ErrorContext(r.Context(), "panic", slog.String("request", info.id), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
@@ -185,6 +189,8 @@ type recorder struct {
 	status int
 	bytes  int
 	wrote  bool
+
+	aborted bool // half-way, and not to be taken for the whole
 }
 
 func (r *recorder) WriteHeader(status int) {

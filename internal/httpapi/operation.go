@@ -72,6 +72,10 @@ func register[I, O any](api router, o op, handle func(context.Context, *I) (*O, 
 	if answer, special := any(new(O)).(describer); special {
 		operation.Responses = map[string]*huma.Response{strconv.Itoa(o.status): {Content: answer.describe(api.OpenAPI().Components.Schemas)}}
 	}
+	if in, special := any(new(I)).(interface{ describeBody() *huma.RequestBody }); special {
+		operation.RequestBody = in.describeBody()
+		operation.SkipValidateBody = true
+	}
 	if body, has := reflect.TypeFor[I]().FieldByName("Body"); has {
 		// A lenient body checks itself; huma's check would refuse what it drops.
 		_, operation.SkipValidateBody = reflect.New(body.Type).Interface().(interface{ isLenient() })
@@ -97,6 +101,12 @@ const (
 	tokenKey
 	requestKey
 )
+
+// mediaType is a Content-Type without its parameters.
+func mediaType(header string) string {
+	kind, _, _ := mime.ParseMediaType(header) // checkType has read it
+	return kind
+}
 
 // authenticate finds out who is calling before a handler runs. A key on a token's
 // route, or a token on a key's, is told which is wanted.
@@ -132,8 +142,8 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 	}
 }
 
-// checkType refuses a body that does not say it is JSON. One that says nothing is
-// taken for JSON.
+// checkType refuses a body of a type that the route does not take. One that says
+// nothing is taken for what the route takes.
 func checkType(ctx huma.Context) error {
 	header := ctx.Header("Content-Type")
 	r, _ := humago.Unwrap(ctx)
@@ -145,7 +155,8 @@ func checkType(ctx huma.Context) error {
 		r.Header.Set("Content-Type", kind)
 		return nil
 	}
-	if charset := params["charset"]; err != nil || kind != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+	takes := ctx.Operation().RequestBody.Content
+	if charset := params["charset"]; err != nil || takes[kind] == nil || charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return hodl.Errorf(hodl.UnsupportedMedia, "a body of the type %.80q cannot be read here", header).WithHint("%s", hints[hodl.UnsupportedMedia])
 	}
 	r.Header.Set("Content-Type", kind) // huma does not know it in capitals

@@ -47,6 +47,7 @@ func copyHodl(h *hodl.Hodl) {
 	h.Tags = list(h.Tags)
 	h.Location = value(h.Location)
 	if h.Location != nil {
+		h.Location.TimestampS = value(h.Location.TimestampS)
 		h.Location.Selection = value(h.Location.Selection)
 	}
 }

@@ -89,8 +89,8 @@ func (v *View) grantReasoning(content hodl.Content) {
 func withPlaces(tabs []hodl.Tab, hodls []hodl.Hodl) []hodl.Tab {
 	out := append(make([]hodl.Tab, 0, len(tabs)+len(hodls)), tabs...)
 	for i := range hodls {
-		if hodls[i].Location == nil {
-			continue
+		if l := hodls[i].Location; l == nil || l.File == "" && l.Repository == "" {
+			continue // a text or a second in a page
 		}
 		if t := placeTab(&hodls[i]); t.URL != "" {
 			out = append(out, t)

@@ -162,6 +162,7 @@ func (s *Server) Run(ctx context.Context) error {
 	})
 	group.Go(func() error { s.signing.Run(background); return nil })
 	group.Go(func() error { s.flushDenials(background); return nil })
+	group.Go(func() error { s.doChores(background); return nil })
 	group.Go(func() error {
 		<-inner.Done()
 		defer stopBackground()
@@ -189,6 +190,22 @@ func (s *Server) flushDenials(ctx context.Context) {
 			return
 		case <-tick.C:
 			s.resume.FlushDenials(ctx, false)
+		}
+	}
+}
+
+// doChores purges and indexes hodls, at the start and then once an hour.
+func (s *Server) doChores(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := s.store.Chores(ctx); err != nil && ctx.Err() == nil {
+			s.config.Log.WarnContext(ctx, "chores are left undone", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
 	}
 }

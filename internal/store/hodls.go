@@ -12,114 +12,17 @@ import (
 	"hodl"
 )
 
-// A HodlWrite creates, changes or deletes a hodl, and gives the session that holds
-// it its next version, in one transaction.
-type HodlWrite struct {
-	Workspace hodl.WorkspaceID
-	Mode      hodl.Mode
-	User      hodl.UserID
-	Hodl      hodl.Hodl
-	Expect    time.Time       // UpdatedAt of the hodl it was made from; zero for a new one
-	Delete    bool            // keeps the row for 30 days, undoable
-	Sessions  []*SessionWrite // sessions it joins, changes in or leaves
-}
-
-// PutHodl saves a hodl. It refuses with [hodl.NotFound] when it is gone and with
-// [hodl.Stale] when it, or a session it touches, has changed meanwhile.
-func (s *Store) PutHodl(ctx context.Context, w HodlWrite) error {
-	selection, err := s.sealSelection(ctx, &w)
-	if err != nil {
-		return err
-	}
-	next := hodlRow{Hodl: w.Hodl, selection: selection, dirty: true}
-	if next.tags, next.place, err = encodeHodl(&w.Hodl); err != nil {
-		return wrap(err, "encode hodl")
-	}
-	if w.Delete {
-		next.deletedAt = w.Hodl.UpdatedAt
-	}
-	sessions := make([]*sealedWrite, len(w.Sessions))
-	for i, x := range w.Sessions {
-		if sessions[i], err = s.seal(ctx, *x); err != nil {
-			return err
-		}
-	}
-	p := partition{w.Workspace, w.Mode}
-	k := hodlKey{p, w.User, w.Hodl.ID}
-	return s.writer.do(ctx, &write{
-		need: func(r *rows) {
-			r.wantHodl(p, w.User, w.Hodl.ID)
-			for _, x := range sessions {
-				x.need(r)
-			}
-		},
-		decide: func(r *rows) error {
-			row := next
-			row.fresh = r.hodls[k] == nil || r.hodls[k].fresh
-			if err := w.check(r.hodls[k]); err != nil {
-				return err
-			}
-			for _, x := range sessions {
-				if err := x.check(r); err != nil {
-					return err
-				}
-			}
-			r.hodls[k] = &row
-			for _, x := range sessions {
-				x.apply(r)
-			}
-			return nil
-		},
-	})
-}
-
-func (w *HodlWrite) check(row *hodlRow) error {
-	switch {
-	case row == nil && w.Expect.IsZero():
-		return nil
-	case row == nil || !row.deletedAt.IsZero():
-		return missing(sql.ErrNoRows, "hodl", w.Hodl.ID)
-	case !row.UpdatedAt.Equal(w.Expect):
-		return hodl.Errorf(hodl.Stale, "hodl %s has changed meanwhile", w.Hodl.ID).WithHint("read it again and repeat the change")
-	}
-	return nil
-}
-
-// sealSelection takes the selected text out of the clear location.
-func (s *Store) sealSelection(ctx context.Context, w *HodlWrite) ([]byte, error) {
-	l := w.Hodl.Location
-	if l == nil || l.Selection == nil || l.Selection.Text == "" {
-		return nil, nil
-	}
-	sealed, err := s.ring.Seal(ctx, w.Workspace, purposeSelection, objectOf(w.Mode, string(w.Hodl.ID)), []byte(l.Selection.Text))
-	place, selection := *l, *l.Selection
-	selection.Text = ""
-	place.Selection = &selection
-	w.Hodl.Location = &place
-	return sealed, wrap(err, "seal selection")
-}
-
-// encodeHodl returns the two JSON columns of a hodl.
-func encodeHodl(h *hodl.Hodl) (tags, location string, err error) {
-	t, err := json.Marshal(h.Tags)
-	if err != nil || h.Location == nil {
-		return string(t), "", err
-	}
-	l, err := json.Marshal(h.Location)
-	return string(t), string(l), err
-}
-
-const hodlColumns = `id, url, title, note, tags, source, location, selection, session, created_at, updated_at`
+const hodlColumns = `h.id, h.url, h.title, h.note, h.tags, h.source, h.location, h.selection, h.session, h.created_at, h.updated_at, h.deleted_at`
 
 func (s *Store) scanHodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, row scanner) (*hodl.Hodl, error) {
 	h := &hodl.Hodl{}
 	var tags, location string
 	var sealed []byte
-	var created, updated int64
-	if err := row.Scan(&h.ID, &h.URL, &h.Title, &h.Note, &tags, &h.Source, &location, &sealed, &h.SessionID, &created, &updated); err != nil {
+	var created, updated, deleted int64
+	if err := row.Scan(&h.ID, &h.URL, &h.Title, &h.Note, &tags, &h.Source, &location, &sealed, &h.SessionID, &created, &updated, &deleted); err != nil {
 		return nil, err
 	}
-	h.CreatedAt, h.UpdatedAt = timeOf(created), timeOf(updated)
+	h.CreatedAt, h.UpdatedAt, h.DeletedAt = timeOf(created), timeOf(updated), timeOf(deleted)
 	if err := json.Unmarshal([]byte(tags), &h.Tags); err != nil {
 		return nil, wrap(err, "read hodl %s", h.ID)
 	}
@@ -137,45 +40,47 @@ func (s *Store) scanHodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, 
 	return h, wrap(err, "open selection of hodl %s", h.ID)
 }
 
+// hodls runs a query for hodls of a workspace and mode.
+func (s *Store) hodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, text string, args ...any) (out []*hodl.Hodl, err error) {
+	err = s.view(ctx, ws, func(q querier) (err error) {
+		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Hodl, error) { return s.scanHodl(ctx, ws, m, row) }, text, args...)
+		return err
+	})
+	return out, err
+}
+
 // Hodl returns a hodl of user that is not deleted.
 func (s *Store) Hodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.HodlID) (*hodl.Hodl, error) {
+	h, err := s.DeletedHodl(ctx, ws, m, user, id)
+	if err == nil && !h.DeletedAt.IsZero() {
+		err = missing(sql.ErrNoRows, "hodl", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// DeletedHodl returns a hodl of user even when it is deleted, as long as that can be
+// undone.
+func (s *Store) DeletedHodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.HodlID) (*hodl.Hodl, error) {
 	var out *hodl.Hodl
 	err := s.view(ctx, ws, func(q querier) (err error) {
-		out, err = s.scanHodl(ctx, ws, m, q.QueryRowContext(ctx, `select `+hodlColumns+` from hodls
-			where workspace = $1 and mode = $2 and member = $3 and id = $4 and deleted_at = 0`, ws, m, user, id))
+		out, err = s.scanHodl(ctx, ws, m, q.QueryRowContext(ctx, `select `+hodlColumns+` from hodls h
+			where workspace = $1 and mode = $2 and member = $3 and id = $4 and (deleted_at = 0 or deleted_at > $5)`, ws, m, user, id, micros(s.undoable())))
 		return err
 	})
 	return out, missing(err, "hodl", id)
 }
 
-// Hodls lists the hodls of user, newest first. Ids sort by time, so the cursor is
-// an id.
-func (s *Store) Hodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, p Page) ([]*hodl.Hodl, error) {
-	before := p.BeforeID
-	if before == "" {
-		before = "hdl_z" // sorts after every id the server makes, in any collation
-	}
-	var out []*hodl.Hodl
-	err := s.view(ctx, ws, func(q querier) (err error) {
-		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Hodl, error) { return s.scanHodl(ctx, ws, m, row) },
-			`select `+hodlColumns+` from hodls where workspace = $1 and mode = $2 and member = $3 and id < $4 and created_at >= $5 and deleted_at = 0
-			order by id desc limit $6`, ws, m, user, before, micros(p.Since), p.Limit)
-		return err
-	})
-	return out, err
-}
+// undoable is the time since when a deletion can be undone.
+func (s *Store) undoable() time.Time { return s.now().Add(-hodl.Undoable) }
 
 // SessionHodls returns the hodls that name a session, oldest first: what its next
 // version embeds.
 func (s *Store) SessionHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) ([]*hodl.Hodl, error) {
-	var out []*hodl.Hodl
-	err := s.view(ctx, ws, func(q querier) (err error) {
-		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Hodl, error) { return s.scanHodl(ctx, ws, m, row) },
-			`select `+hodlColumns+` from hodls where workspace = $1 and mode = $2 and session = $3 and session <> '' and member = $4 and deleted_at = 0
-			order by id limit $5`, ws, m, id, user, hodl.MaxItems)
-		return err
-	})
-	return out, err
+	return s.hodls(ctx, ws, m, `select `+hodlColumns+` from hodls h where workspace = $1 and mode = $2 and session = $3 and session <> '' and member = $4 and deleted_at = 0
+		order by id limit $5`, ws, m, id, user, hodl.MaxItems)
 }
 
 // HodlsByID returns those of ids that are hodls of user, in no order.
@@ -183,18 +88,75 @@ func (s *Store) HodlsByID(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode,
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	args := []any{ws, m, user}
-	places := make([]string, len(ids))
-	for i, id := range ids {
-		args = append(args, id)
+	places, args := list(ids, ws, m, user)
+	return s.hodls(ctx, ws, m, `select `+hodlColumns+` from hodls h where workspace = $1 and mode = $2 and member = $3 and deleted_at = 0
+		and id in (`+places+`)`, args...)
+}
+
+// list appends values to the arguments of a query and returns their places in it.
+func list[T any](values []T, args ...any) (string, []any) {
+	places := make([]string, len(values))
+	for i, v := range values {
+		args = append(args, v)
 		places[i] = "$" + strconv.Itoa(len(args))
 	}
-	var out []*hodl.Hodl
-	err := s.view(ctx, ws, func(q querier) (err error) {
-		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Hodl, error) { return s.scanHodl(ctx, ws, m, row) },
-			`select `+hodlColumns+` from hodls where workspace = $1 and mode = $2 and member = $3 and deleted_at = 0
-			and id in (`+strings.Join(places, ", ")+`)`, args...)
+	return strings.Join(places, ", "), args
+}
+
+// KnownHodls returns the hodls of user whose address leads where url does, newest
+// first.
+func (s *Store) KnownHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, url string, most int) ([]*hodl.Hodl, error) {
+	return s.hodls(ctx, ws, m, `select `+hodlColumns+` from hodls h where workspace = $1 and mode = $2 and member = $3 and known = $4 and deleted_at = 0
+		order by id desc limit $5`, ws, m, user, knownURL(url), most)
+}
+
+// HodlsThere tells, of each hodl that is to be new, whether user has it already: one
+// with an id by that, even a deleted one; any other when there, or further up in the
+// list, is one of the same address, title and note, or, without an address, the same
+// place.
+func (s *Store) HodlsThere(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, all []hodl.Hodl) ([]bool, error) {
+	out := make([]bool, len(all))
+	if len(all) == 0 {
+		return out, nil
+	}
+	ids, digests := make([]hodl.HodlID, len(all)), make([][]byte, len(all))
+	for i := range all {
+		ids[i], digests[i] = all[i].ID, knownHodl(&all[i])
+	}
+	there := map[content]bool{}
+	taken := map[hodl.HodlID]bool{}
+	err := s.view(ctx, ws, func(q querier) error {
+		places, args := list(digests, ws, m, user)
+		same, err := rowsOf(ctx, q, scanContent, `select known, title, note from hodls where workspace = $1 and mode = $2 and member = $3 and deleted_at = 0 and known in (`+places+`)`, args...)
+		if err != nil {
+			return err
+		}
+		for _, c := range same {
+			there[c] = true
+		}
+		places, args = list(ids, ws, m, user)
+		found, err := rowsOf(ctx, q, scanHodlID, `select id from hodls where workspace = $1 and mode = $2 and member = $3 and id in (`+places+`)`, args...)
+		for _, id := range found {
+			taken[id] = true
+		}
 		return err
 	})
+	for i := range all {
+		c := content{string(digests[i]), all[i].Title, all[i].Note}
+		out[i] = taken[ids[i]] || ids[i] == "" && there[c]
+		there[c], taken[ids[i]] = true, ids[i] != ""
+	}
 	return out, err
 }
+
+// content is by what two hodls are told to say the same.
+type content struct{ known, title, note string }
+
+func scanContent(row *sql.Rows) (c content, err error) {
+	var known []byte
+	err = row.Scan(&known, &c.title, &c.note)
+	c.known = string(known)
+	return c, err
+}
+
+func scanHodlID(row *sql.Rows) (id hodl.HodlID, err error) { return id, row.Scan(&id) }

@@ -323,22 +323,27 @@ func queueEnds(b *pgx.Batch, r *rows) {
 }
 
 func queueHodls(b *pgx.Batch, r *rows) {
-	saved, added := newColumns(13), newColumns(14)
-	for k, x := range r.hodls {
-		if x == nil || !x.dirty {
-			continue
-		}
-		switch {
-		case x.fresh:
+	saved, added, words, tags := newColumns(14), newColumns(16), newColumns(5), newColumns(5)
+	for _, k := range r.changedHodls() {
+		x := r.hodls[k]
+		if x.fresh {
 			added.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
-				micros(x.CreatedAt), micros(x.UpdatedAt))
-		default:
+				micros(x.CreatedAt), micros(x.UpdatedAt), micros(x.DeletedAt), x.known)
+		} else {
 			saved.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
-				micros(x.UpdatedAt), micros(x.deletedAt))
+				micros(x.UpdatedAt), micros(x.DeletedAt), x.known)
 		}
+		if x.words != nil {
+			words.add(string(k.ws), string(k.mode), string(k.member), string(k.id), x.words[0])
+		}
+	}
+	for _, k := range r.countedTags() {
+		tags.add(string(k.ws), string(k.mode), string(k.member), k.tag, r.tags[k])
 	}
 	saved.queueTo(b, pgSaveHodls)
 	added.queueTo(b, pgAddHodls)
+	words.queueTo(b, pgSaveWords)
+	tags.queueTo(b, pgCountTags)
 }
 
 func queueRecords(b *pgx.Batch, r *rows) {

@@ -54,7 +54,7 @@ func (x *tenants) fill(t *testing.T) [32]byte {
 	k := x.token("ses_1")
 	must(t, x.mint(k)(ctx))
 	must(t, x.hydrate(ctx, k))
-	must(t, x.PutHodl(ctx, store.HodlWrite{Workspace: x.ws, Mode: hodl.Live, User: x.user, Hodl: hodl.Hodl{ID: "hdl_1", Note: "n", CreatedAt: x.Now(), UpdatedAt: x.Now()}}))
+	must(t, x.PutHodl(ctx, store.HodlWrite{Workspace: x.ws, Mode: hodl.Live, User: x.user, Hodl: hodl.Hodl{ID: "hdl_1", Note: "n", Tags: []string{"t"}, CreatedAt: x.Now(), UpdatedAt: x.Now()}}))
 	rec := &hodl.Record{ID: hodl.RecordID(x.NewID("acr")), Kind: hodl.KindRevoke, At: x.Now(), Workspace: x.ws, Mode: hodl.Sandbox}
 	must(t, x.RevokeAll(ctx, hodl.Sandbox, "", hodl.Revocation{Kind: hodl.OfWorkspace, Subject: string(x.ws)}, rec, hodl.RecordDetail{}))
 	digest := sha256.Sum256([]byte(x.ws))
@@ -152,6 +152,8 @@ func TestForgottenPredicate(t *testing.T) {
 	x := newTenants(t)
 	for _, query := range []string{
 		`select workspace from hodls where mode = 'live' and id = 'hdl_1' and deleted_at = 0`,
+		`select workspace from hodl_tags where tag = 't'`,
+		`select workspace from hodl_words where words @@ '''n'''`,
 		`select workspace from sessions where mode = 'live' and id = 'ses_1'`,
 		`select v.workspace from session_versions v join sessions s on s.mode = v.mode and s.id = v.session where v.session = 'ses_1'`,
 		`select workspace from tokens where mode = 'live' and session = 'ses_1'`,

@@ -57,13 +57,13 @@ const (
 		cross join lateral (select x.ctid from sessions x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
 		where s.ctid = x.ctid`
 
-	pgLoadHodls = `select h.workspace, h.mode, h.member, h.id, h.updated_at, h.deleted_at
+	pgLoadHodls = `select h.workspace, h.mode, h.member, h.id, h.updated_at, h.deleted_at, h.tags, h.known
 		from unnest($1::text[], $2::text[], $3::text[], $4::text[]) k (workspace, mode, member, id)
 		cross join lateral (select * from hodls h where h.workspace = k.workspace and h.mode = k.mode and h.member = k.member and h.id = k.id for update) h`
 	pgSaveHodls = `update hodls h set url = v.url, title = v.title, note = v.note, tags = v.tags, location = v.location, selection = v.selection,
-			session = v.session, updated_at = v.updated_at, deleted_at = v.deleted_at
-		from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bytea[], $11::text[], $12::bigint[], $13::bigint[])
-			v (workspace, mode, member, id, url, title, note, tags, location, selection, session, updated_at, deleted_at)
+			session = v.session, updated_at = v.updated_at, deleted_at = v.deleted_at, known = v.known
+		from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bytea[], $11::text[], $12::bigint[], $13::bigint[], $14::bytea[])
+			v (workspace, mode, member, id, url, title, note, tags, location, selection, session, updated_at, deleted_at, known)
 		cross join lateral (select x.ctid from hodls x where x.workspace = v.workspace and x.mode = v.mode and x.member = v.member and x.id = v.id offset 0) x
 		where h.ctid = x.ctid`
 	pgRevoke = `update tokens t set revoked_at = v.at, revoke_reason = v.reason
@@ -90,8 +90,14 @@ const (
 	pgAddVersions = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[])
 		on conflict (workspace, mode, session, fingerprint) do nothing`
-	pgAddHodls = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[])`
+	pgAddHodls = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, known)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[])`
+	pgSaveWords = `insert into hodl_words (workspace, mode, member, hodl, words)
+		select v.workspace, v.mode, v.member, v.hodl, v.words::tsvector from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) v (workspace, mode, member, hodl, words)
+		on conflict (workspace, mode, member, hodl) do update set words = excluded.words`
+	pgCountTags = `insert into hodl_tags as t (workspace, mode, member, tag, hodls)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+		on conflict (workspace, mode, member, tag) do update set hodls = t.hodls + excluded.hodls`
 	pgAddRecords = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
 		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::bytea[])`
 	pgAddDetails = `insert into access_details (workspace, mode, seq, salt, address, user_agent)

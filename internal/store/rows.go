@@ -19,6 +19,7 @@ type rows struct {
 	tokens   map[tokenKey]*tokenRow
 	sessions map[sessionKey]*sessionRow
 	hodls    map[hodlKey]*hodlRow
+	tags     map[tagKey]int64 // by how much the count of each changes
 	versions []versionRow
 	records  []recordRow
 	events   []hodl.Event
@@ -33,7 +34,7 @@ type rows struct {
 func newRows() *rows {
 	return &rows{
 		logs: map[partition]*logRow{}, usage: map[usageKey]*usageRow{},
-		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{},
+		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{}, tags: map[tagKey]int64{},
 		lineages: map[tokenKey]struct{}{}, families: map[tokenKey]time.Time{},
 	}
 }
@@ -111,13 +112,72 @@ func (k hodlKey) compare(o hodlKey) int {
 }
 
 type hodlRow struct {
-	hodl.Hodl           // loaded: only UpdatedAt
-	selection []byte    // sealed
-	tags      string    // as JSON
-	place     string    // Location as JSON
-	deletedAt time.Time // zero while it is there
+	hodl.Hodl          // loaded: only UpdatedAt, DeletedAt and Tags
+	selection []byte   // sealed
+	tags      string   // as JSON
+	place     string   // Location as JSON
+	known     []byte   // loaded empty: the hodl is not indexed yet
+	words     []string // as the engine indexes them; nil leaves the index as it is
 
 	fresh, dirty bool
+}
+
+// counted are the tags by which a hodl is counted: those of a deleted one are not,
+// nor of one that the index does not know yet.
+func (x *hodlRow) counted() []string {
+	if x == nil || len(x.known) == 0 || !x.DeletedAt.IsZero() {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(x.Tags)))
+}
+
+// changedHodls lists the hodls to save, in the order of their keys: an import brings
+// ids along, and two servers that add the same ones must meet in the same order.
+func (r *rows) changedHodls() []hodlKey {
+	keys := make([]hodlKey, 0, len(r.hodls))
+	for k, x := range r.hodls {
+		if x != nil && x.dirty {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, hodlKey.compare)
+	return keys
+}
+
+// A tagKey is a tag as one user uses it.
+type tagKey struct {
+	partition
+	member hodl.UserID
+	tag    string
+}
+
+func (k tagKey) compare(o tagKey) int {
+	return cmp.Or(cmp.Compare(k.ws, o.ws), cmp.Compare(k.mode, o.mode), cmp.Compare(k.member, o.member), cmp.Compare(k.tag, o.tag))
+}
+
+// putHodl puts a hodl in the place of what was there, and counts its tags.
+func (r *rows) putHodl(k hodlKey, next *hodlRow) {
+	for _, t := range r.hodls[k].counted() {
+		r.tags[tagKey{k.partition, k.member, t}]--
+	}
+	for _, t := range next.counted() {
+		r.tags[tagKey{k.partition, k.member, t}]++
+	}
+	r.hodls[k] = next
+}
+
+// countedTags lists the tags whose count changes, in the order of their keys: two
+// servers that count the same ones must meet in the same order, or each waits for
+// the other.
+func (r *rows) countedTags() []tagKey {
+	keys := make([]tagKey, 0, len(r.tags))
+	for k, n := range r.tags {
+		if n != 0 {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, tagKey.compare)
+	return keys
 }
 
 // A revocation ends every token of a session.

@@ -3,6 +3,8 @@ package store
 import (
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"hodl"
 )
 
@@ -30,9 +32,11 @@ func scanSessionRow(row scanner) (*sessionRow, error) {
 func scanHodlRow(row scanner) (*hodlRow, error) {
 	x := &hodlRow{}
 	var updated, deleted int64
-	err := row.Scan(&updated, &deleted)
-	x.UpdatedAt, x.deletedAt = timeOf(updated), timeOf(deleted)
-	return x, err
+	if err := row.Scan(&updated, &deleted, &x.tags, &x.known); err != nil {
+		return nil, err
+	}
+	x.UpdatedAt, x.DeletedAt = timeOf(updated), timeOf(deleted)
+	return x, wrap(json.Unmarshal([]byte(x.tags), &x.Tags), "read the tags of a hodl")
 }
 
 // after scans a key in front of what the wrapped scan wants.

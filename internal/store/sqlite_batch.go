@@ -243,24 +243,39 @@ func (t *sqliteTx) saveEnds(r *rows) error {
 }
 
 func (t *sqliteTx) saveHodls(r *rows) error {
-	for k, x := range r.hodls {
-		if x == nil || !x.dirty {
-			continue
+	for _, k := range r.changedHodls() {
+		x, save := r.hodls[k], t.saveHodl
+		if x.fresh {
+			save = t.addHodl
 		}
-		var err error
-		switch {
-		case x.fresh:
-			err = t.exec(sqliteAddHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
-				micros(x.CreatedAt), micros(x.UpdatedAt))
-		default:
-			err = t.exec(sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
-				micros(x.UpdatedAt), micros(x.deletedAt))
-		}
-		if err != nil {
+		if err := save(k, x); err != nil {
 			return wrap(err, "save hodl")
 		}
 	}
+	for _, k := range r.countedTags() {
+		if err := t.exec(sqliteCountTag, string(k.ws), string(k.mode), string(k.member), k.tag, r.tags[k]); err != nil {
+			return wrap(err, "count tag")
+		}
+	}
 	return nil
+}
+
+func (t *sqliteTx) addHodl(k hodlKey, x *hodlRow) error {
+	err := t.exec(sqliteAddHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
+		micros(x.CreatedAt), micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt))
+	if err != nil {
+		return err
+	}
+	return t.exec(sqliteAddWords, x.words[0], x.words[1], x.words[2], x.words[3])
+}
+
+func (t *sqliteTx) saveHodl(k hodlKey, x *hodlRow) error {
+	err := t.exec(sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
+		micros(x.UpdatedAt), micros(x.DeletedAt), x.known)
+	if err != nil || x.words == nil {
+		return err
+	}
+	return t.exec(sqliteSaveWords, string(k.ws), string(k.mode), string(k.member), string(k.id), x.words[0], x.words[1], x.words[2], x.words[3])
 }
 
 func (t *sqliteTx) saveRecords(r *rows) error {

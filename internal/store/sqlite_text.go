@@ -17,7 +17,7 @@ const (
 	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8,
 		hour = $9, hour_hydrations = $10 where workspace = $1 and mode = $2 and id = $3`
 
-	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13
+	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13, known = $14
 		where workspace = $1 and mode = $2 and member = $3 and id = $4`
 	sqliteRevoke        = `update tokens set revoked_at = $4, revoke_reason = $5 where workspace = $1 and mode = $2 and session = $3 and revoked_at = 0`
 	sqliteDetachHodls   = `update hodls set session = '' where workspace = $1 and mode = $2 and session = $3 and session <> ''`
@@ -33,8 +33,14 @@ const (
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 	sqliteAddVersion = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
 		values ($1, $2, $3, $4, $5, $6, $7) on conflict (workspace, mode, session, fingerprint) do nothing`
-	sqliteAddHodl = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+	// The place is the next one in the millisecond of the capture.
+	sqliteAddHodl = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, known, place)
+		select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, coalesce(max(place), $17 - 1) + 1 from hodls where place >= $17 and place < $17 + (1 << 20)`
+	sqliteAddWords  = `insert into hodl_words (rowid, url, repository, file, text) values (last_insert_rowid(), $1, $2, $3, $4)`
+	sqliteSaveWords = `insert or replace into hodl_words (rowid, url, repository, file, text)
+		select place, $5, $6, $7, $8 from hodls where workspace = $1 and mode = $2 and member = $3 and id = $4`
+	sqliteCountTag = `insert into hodl_tags (workspace, mode, member, tag, hodls) values ($1, $2, $3, $4, $5)
+		on conflict (workspace, mode, member, tag) do update set hodls = hodls + excluded.hodls`
 	sqliteAddRecord = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 	sqliteAddDetail = `insert into access_details (workspace, mode, seq, salt, address, user_agent) values ($1, $2, $3, $4, $5, $6)`
@@ -51,12 +57,12 @@ var (
 		from tokens where workspace = ? and mode = ? and id = ?`)
 	sqliteSessions = newSQLiteLoad(3, `select workspace, mode, id, member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations
 		from sessions where workspace = ? and mode = ? and id = ?`)
-	sqliteHodls = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at
+	sqliteHodls = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at, tags, known
 		from hodls where workspace = ? and mode = ? and member = ? and id = ?`)
 )
 
 var sqliteTexts = []string{
 	sqliteBegin, sqliteCommit, sqliteRollback, sqliteLoadChildren, loadEnd, sqliteAddEnd, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
 	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
-	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent,
+	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddWords, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent,
 }

@@ -23,6 +23,7 @@ type engine interface {
 	// outside reads what is known before any workspace is.
 	outside(ctx context.Context, read func(querier) error) error
 	change(ctx context.Context, w *writer, ws hodl.WorkspaceID, write func(*sql.Tx) error) error
+	hodlEngine
 	close() error
 }
 
@@ -78,6 +79,13 @@ func newWriter(e engine, maxBatch, queue int) *writer {
 // When ctx ends while the write is being committed, do returns at once and the
 // write may yet be saved.
 func (w *writer) do(ctx context.Context, x *write) error {
+	if err := w.submit(ctx, x); err != nil {
+		return err
+	}
+	return w.await(ctx, x)
+}
+
+func (w *writer) submit(ctx context.Context, x *write) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -89,9 +97,13 @@ func (w *writer) do(ctx context.Context, x *write) error {
 	}
 	select {
 	case w.queue <- x:
+		return nil
 	default:
 		return unavailable(nil, "too many writes are waiting")
 	}
+}
+
+func (w *writer) await(ctx context.Context, x *write) error {
 	var other error
 	select {
 	case <-x.done:
@@ -108,6 +120,27 @@ func (w *writer) do(ctx context.Context, x *write) error {
 	default:
 		return other
 	}
+}
+
+// together is how many writes of one caller wait at once, so that others find room
+// between them.
+const together = 256
+
+// doAll submits many writes, in order, and waits for all verdicts.
+func (w *writer) doAll(ctx context.Context, all []*write) []error {
+	errs := make([]error, len(all))
+	for start := 0; start < len(all); start += together {
+		end := min(start+together, len(all))
+		for i := start; i < end; i++ {
+			errs[i] = w.submit(ctx, all[i])
+		}
+		for i := start; i < end; i++ {
+			if errs[i] == nil {
+				errs[i] = w.await(ctx, all[i])
+			}
+		}
+	}
+	return errs
 }
 
 // close lets the queue run empty and stops the goroutine.

@@ -44,16 +44,26 @@ func testHodl(t *testing.T, w *world) {
 	equal(t, "changed hodl", *got, changed)
 	equal(t, "the caller's hodl after the write", changed.Location.Selection.Text, "func selected()")
 
-	write.Expect, write.Delete, write.Hodl.UpdatedAt = changed.UpdatedAt, true, w.Now()
+	write.Expect, write.Hodl.DeletedAt, write.Hodl.UpdatedAt = changed.UpdatedAt, w.Now(), w.Now()
 	must(t, w.PutHodl(ctx, write))
 	_, err = w.Hodl(ctx, w.ws, hodl.Live, w.user, h.ID)
 	refused(t, "deleted hodl", err, hodl.NotFound)
 	equal(t, "rows kept of the deleted", one[int](t, w, `select count(*) from hodls where id = $1 and deleted_at > 0`, h.ID), 1)
 }
 
-func (w *world) hodlIDs(t *testing.T, p store.Page) (ids []hodl.HodlID) {
+// deletion is the write that deletes a hodl.
+func (w *world) deletion(h hodl.Hodl) store.HodlWrite {
+	x := store.HodlWrite{Workspace: w.ws, Mode: hodl.Live, User: w.user, Hodl: h, Expect: h.UpdatedAt}
+	x.Hodl.DeletedAt = w.Now()
+	x.Hodl.UpdatedAt = x.Hodl.DeletedAt
+	return x
+}
+
+// hodlIDs lists the ids of the user's hodls that fit a filter.
+func (w *world) hodlIDs(t *testing.T, f store.HodlFilter) (ids []hodl.HodlID) {
 	t.Helper()
-	list, err := w.Hodls(t.Context(), w.ws, hodl.Live, w.user, p)
+	f.Workspace, f.Mode, f.User = w.ws, hodl.Live, w.user
+	list, err := w.Hodls(t.Context(), f)
 	must(t, err)
 	for _, h := range list {
 		ids = append(ids, h.ID)
@@ -66,19 +76,19 @@ func testHodlPages(t *testing.T, w *world) {
 	for range 5 {
 		all = append(all, w.putHodl(t, w.newHodl("")))
 	}
-	gone := store.HodlWrite{Workspace: w.ws, Mode: hodl.Live, User: w.user, Hodl: all[2], Expect: all[2].UpdatedAt, Delete: true}
-	must(t, w.PutHodl(t.Context(), gone))
+	must(t, w.PutHodl(t.Context(), w.deletion(all[2])))
 	var seen []hodl.HodlID
-	for p := (store.Page{Limit: 2}); ; {
-		page := w.hodlIDs(t, p)
+	for f := (store.HodlFilter{Limit: 2}); ; {
+		page := w.hodlIDs(t, f)
 		if len(page) == 0 {
 			break
 		}
 		seen = append(seen, page...)
-		p.BeforeID = string(page[len(page)-1])
+		f.Before = page[len(page)-1]
 	}
 	equal(t, "pages", seen, []hodl.HodlID{all[4].ID, all[3].ID, all[1].ID, all[0].ID})
-	equal(t, "since", w.hodlIDs(t, store.Page{Limit: 9, Since: all[3].CreatedAt}), []hodl.HodlID{all[4].ID, all[3].ID})
+	equal(t, "until", w.hodlIDs(t, store.HodlFilter{Limit: 9, Until: all[3].CreatedAt}), []hodl.HodlID{all[1].ID, all[0].ID})
+	equal(t, "since", w.hodlIDs(t, store.HodlFilter{Limit: 9, Since: all[3].CreatedAt}), []hodl.HodlID{all[4].ID, all[3].ID})
 
 	byID, err := w.HodlsByID(t.Context(), w.ws, hodl.Live, w.user, []hodl.HodlID{all[0].ID, all[2].ID, "hdl_none"})
 	must(t, err)
@@ -122,7 +132,7 @@ func testHodlRefusals(t *testing.T, w *world) {
 	} {
 		_, err := w.Hodl(ctx, c.ws, c.mode, c.user, h.ID)
 		refused(t, "get as "+name, err, hodl.NotFound)
-		list, err := w.Hodls(ctx, c.ws, c.mode, c.user, store.Page{Limit: 10})
+		list, err := w.Hodls(ctx, store.HodlFilter{Workspace: c.ws, Mode: c.mode, User: c.user, Limit: 10})
 		must(t, err)
 		equal(t, "list as "+name, len(list), 0)
 		err = w.PutHodl(ctx, store.HodlWrite{Workspace: c.ws, Mode: c.mode, User: c.user, Hodl: h, Expect: h.UpdatedAt})
@@ -130,9 +140,10 @@ func testHodlRefusals(t *testing.T, w *world) {
 	}
 	write := store.HodlWrite{Workspace: w.ws, Mode: hodl.Live, User: w.user, Hodl: h, Expect: w.Now()}
 	refused(t, "change of a stale reading", w.PutHodl(ctx, write), hodl.Stale)
-	write.Expect, write.Delete = h.UpdatedAt, true
-	must(t, w.PutHodl(ctx, write))
-	refused(t, "delete of the deleted", w.PutHodl(ctx, write), hodl.NotFound)
+	must(t, w.PutHodl(ctx, w.deletion(h)))
+	refused(t, "delete of the deleted", w.PutHodl(ctx, w.deletion(h)), hodl.NotFound)
+	again := store.HodlWrite{Workspace: w.ws, Mode: hodl.Live, User: w.user, Hodl: h}
+	refused(t, "the deleted as a new one", w.PutHodl(ctx, again), hodl.Conflict)
 }
 
 func testHodlWithSession(t *testing.T, w *world) {

@@ -49,6 +49,8 @@ func newWorld(t testing.TB, db Database) *world {
 	return w
 }
 
+func (c *clock) advance(d time.Duration) { c.ticks.Add(d.Milliseconds()) }
+
 func (w *world) open(t testing.TB) *store.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), w.db.Options)

@@ -1,0 +1,114 @@
+package query
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+
+	"hodl"
+)
+
+// MaxWords is how many words of a hodl are searched, and MaxRepeats how often one of
+// them counts: PostgreSQL keeps no more places, and both engines find the same.
+const (
+	MaxWords   = 16000
+	MaxRepeats = 255
+)
+
+// Blank stands for a word that is not searched. No query holds it.
+const Blank = "_"
+
+// A Document is a hodl as an index takes it.
+type Document struct {
+	Keys  []string         // what it is, beside its words; no word looks like one
+	Words [Fields][]string // in order, by field: URL, Repository, File, Text
+}
+
+// Index returns the document of a hodl. The selected text is sealed and not in it.
+func Index(h *hodl.Hodl) Document {
+	d := Document{Keys: append([]string{SourceKey(h.Source), isKey(kindOf(h))}, tagKeys(h.Tags)...)}
+	d.Words[URL-1] = Words(h.URL)
+	if l := h.Location; l != nil {
+		d.Words[Repository-1], d.Words[File-1] = Words(l.Repository), Words(l.File)
+	}
+	text := Words(h.Title)
+	for _, part := range rest(h) {
+		if part != "" {
+			text = appendWords(append(text, Blank), part) // no phrase crosses from part to part
+		}
+	}
+	d.Words[Text-1] = text
+	d.bound()
+	return d
+}
+
+// rest is the text of a hodl behind its title.
+func rest(h *hodl.Hodl) []string {
+	parts := append([]string{}, h.Tags...)
+	parts = append(parts, h.Note)
+	if h.Location != nil {
+		parts = append(parts, h.Location.Branch, h.Location.Commit)
+	}
+	return parts
+}
+
+// bound keeps to the most words and repeats.
+func (d *Document) bound() {
+	left, seen := MaxWords, map[string]int{}
+	for i, words := range d.Words {
+		words = words[:min(left, len(words))]
+		d.Words[i], left = words, left-len(words)
+		for j, w := range words {
+			if seen[w]++; seen[w] > MaxRepeats {
+				words[j] = Blank
+			}
+		}
+	}
+}
+
+// kinds are what is: asks for, beside deleted.
+var kinds = []string{"untagged", "tagged", "code", "page", "note"}
+
+func kindOf(h *hodl.Hodl) string {
+	switch {
+	case h.Location != nil && h.Location.File != "":
+		return "code"
+	case h.URL != "":
+		return "page"
+	}
+	return "note"
+}
+
+func tagKeys(tags []string) []string {
+	if len(tags) == 0 {
+		return []string{isKey("untagged")}
+	}
+	keys := []string{isKey("tagged")}
+	for _, t := range tags {
+		keys = append(keys, TagKey(t))
+	}
+	return keys
+}
+
+// Keys begin with an underscore, which no word holds.
+
+// TagKey is the key of what carries a tag, whatever its case and accents.
+func TagKey(tag string) string { return "_t" + digest(fold(tag)) }
+
+// SourceKey is the key of what came from a source.
+func SourceKey(s hodl.Source) string { return "_f" + string(s) }
+
+// OwnerKey is the key of what belongs to one user in one mode of a workspace, so
+// that an index that many share is searched for one.
+func OwnerKey(ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID) string {
+	return "_o" + digest(string(ws)+"/"+string(m)+"/"+string(user))
+}
+
+func isKey(kind string) string { return "_i" + kind }
+
+var letters = base32.HexEncoding.WithPadding(base32.NoPadding)
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return strings.ToLower(letters.EncodeToString(sum[:10]))
+}
