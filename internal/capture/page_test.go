@@ -1,6 +1,7 @@
 package capture_test
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestLinkFor(t *testing.T) {
 	}
 	for field, o := range map[string]capture.Opening{"editor": {Editor: "ed"}, "root": {Editor: "zed"}} {
 		_, err := capture.LinkFor(h, o)
-		if e, ok := err.(*hodl.Error); !ok || e.Fields[0].Path != field {
+		if e, ok := errors.AsType[*hodl.Error](err); !ok || e.Fields[0].Path != field {
 			t.Errorf("%+v: %v, want a refusal of %s", o, err, field)
 		}
 	}

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -105,7 +106,7 @@ func TestParseRefuses(t *testing.T) {
 		strings.Repeat("a", 1025): "1025 bytes",
 	} {
 		_, err := query.Parse(text)
-		e, ok := err.(*hodl.Error)
+		e, ok := errors.AsType[*hodl.Error](err)
 		if !ok || e.Code != hodl.ValidationFailed || e.Fields[0].Path != "q" || e.Hint == "" || !strings.Contains(e.Fields[0].Message, want) {
 			t.Errorf("%.40q: %v; want %s", text, err, want)
 		}

@@ -28,6 +28,12 @@ var kinds = map[string]string{
 	"text": "text", "bigint": "integer", "integer": "integer", "bytea": "bytes", "blob": "bytes", "double precision": "real", "real": "real",
 }
 
+// derived is what the server makes anew of the rest (see [Store.Chores]), each engine in
+// its own way: of a table, the columns, or all of it.
+var derived = map[string][]string{"hodl_words": {"*"}, "hodl_tags": {"*"}, "hodls": {"place", "known"}}
+
+func isDerived(table, column string) bool { return slices.Contains(derived[table], column) }
+
 // migrationTable is made by the migrations themselves.
 const migrationTable = "schema_versions"
 
@@ -50,7 +56,7 @@ func tablesOf(ctx context.Context, q querier, pg bool) ([]Table, error) {
 	}
 	var out []Table
 	for _, name := range names {
-		if name == migrationTable {
+		if name == migrationTable || isDerived(name, "*") {
 			continue
 		}
 		t := Table{Name: name}
@@ -58,7 +64,7 @@ func tablesOf(ctx context.Context, q querier, pg bool) ([]Table, error) {
 			var c Column
 			var declared string
 			err := row.Scan(&c.Name, &declared)
-			if c.Kind = kinds[declared]; err == nil && c.Kind == "" {
+			if c.Kind = kinds[declared]; err == nil && c.Kind == "" && !isDerived(name, c.Name) {
 				err = fmt.Errorf("%s.%s is of type %s, which a backup cannot hold", name, c.Name, declared)
 			}
 			return c, err
@@ -66,6 +72,7 @@ func tablesOf(ctx context.Context, q querier, pg bool) ([]Table, error) {
 		if err != nil {
 			return nil, err
 		}
+		t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return isDerived(name, c.Name) })
 		out = append(out, t)
 	}
 	return out, nil

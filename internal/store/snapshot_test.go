@@ -13,6 +13,7 @@ var openly = []string{
 	"access_records.commitment", // a hash
 	"api_keys.digest",           // a hash
 	"data_keys.wrapped",         // under the master key; rotated by itself
+	"hodls.known",               // a hash
 	"signing_keys.public",       // published
 }
 

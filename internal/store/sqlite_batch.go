@@ -271,7 +271,7 @@ func (t *sqliteTx) addHodl(k hodlKey, x *hodlRow) error {
 
 func (t *sqliteTx) saveHodl(k hodlKey, x *hodlRow) error {
 	err := t.exec(sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
-		micros(x.UpdatedAt), micros(x.DeletedAt), x.known)
+		micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt))
 	if err != nil || x.words == nil {
 		return err
 	}

@@ -17,7 +17,10 @@ const (
 	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8,
 		hour = $9, hour_hydrations = $10 where workspace = $1 and mode = $2 and id = $3`
 
-	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13, known = $14
+	// A hodl that a restoration put anywhere gets its place.
+	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13, known = $14,
+			place = case when place >= $15 and place < $15 + (1 << 20) then place
+				else (select coalesce(max(place), $15 - 1) + 1 from hodls where place >= $15 and place < $15 + (1 << 20)) end
 		where workspace = $1 and mode = $2 and member = $3 and id = $4`
 	sqliteRevoke        = `update tokens set revoked_at = $4, revoke_reason = $5 where workspace = $1 and mode = $2 and session = $3 and revoked_at = 0`
 	sqliteDetachHodls   = `update hodls set session = '' where workspace = $1 and mode = $2 and session = $3 and session <> ''`

@@ -17,7 +17,7 @@ create table hodls_placed (
     created_at integer not null,
     updated_at integer not null,
     deleted_at integer not null default 0,
-    known      blob    not null,              -- digest of what makes two hodls the same; empty while it is not indexed
+    known      blob    not null default x'',  -- digest of what makes two hodls the same; empty while it is not indexed
     unique (workspace, mode, member, id) );
 insert into hodls_placed select ((created_at / 1000) << 20) + row_number() over (partition by created_at / 1000 order by id) - 1,
     workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, x'' from hodls;
