@@ -103,7 +103,9 @@ func (f *forge) delegation() {
 	deeper := strings.Repeat(`{"sub":"a","act":`, 130) + `{"sub":"a"}` + strings.Repeat("}", 130)
 	for name, value := range map[string]string{
 		"five deep": deep, "131 deep": deeper, "null": "null", "a string": `"a"`, "a list": `[{"sub":"a"}]`, "empty": "{}", "without sub": `{"act":{"sub":"a"}}`, "with an empty sub": `{"sub":""}`,
-		"with another member": `{"sub":"a","iss":"b"}`, "with sub twice": `{"sub":"a","sub":"b"}`, "act before sub": `{"act":{"sub":"b"},"sub":"a"}`, "with a NUL": `{"sub":"a\u0000"}`, "never closed": `{"sub":"a"`,
+		"with another member": `{"sub":"a","iss":"b"}`, "with sub twice": `{"sub":"a","sub":"b"}`, "act before sub": `{"act":{"sub":"b"},"sub":"a"}`, "with a NUL": `{"sub":"a\u0000"}`, "a number as sub": `{"sub":1}`, "a list as sub": `{"sub":["a"]}`,
+		"with a null act": `{"sub":"a","act":null}`, "with an empty act": `{"sub":"a","act":{}}`, "with a list of acts": `{"sub":"a","act":[{"sub":"b"}]}`, "with act twice": `{"sub":"a","act":{"sub":"b"},"act":{"sub":"c"}}`,
+		"with ACT": `{"sub":"a","ACT":{"sub":"b"}}`, "with spaces": `{"sub":"a", "act":{"sub":"b"}}`, "with a sub_profile": `{"sub":"a","sub_profile":"ai_agent"}`, "with a sub of 513 bytes": `{"sub":"` + strings.Repeat("a", 513) + `"}`, "never closed": `{"sub":"a"`,
 	} {
 		f.claims("act "+name, act, `"act":`+value)
 	}
