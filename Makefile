@@ -10,6 +10,7 @@ PACKAGES  ?= ./...
 TESTFLAGS ?=
 BENCH     ?= .
 BENCHFLAGS ?=
+ROWS      ?= 1000000
 FUZZTIME  ?= 30s
 # How many calls make fuzz-api makes.
 CALLS     ?= 100000
@@ -27,7 +28,7 @@ NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench microbench race fuzz fuzz-api postgres golden tidy clean
+.PHONY: help run build test check bench bench-growth microbench race fuzz fuzz-api postgres golden tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +56,9 @@ check: ## Check format, vet and lint
 
 bench: ## Measure the goals of docs/performance.md on both engines; BENCHFLAGS='-only hydrate -rounds 3'
 	$(BENCHDB) $(GO) run ./internal/bench $(BENCHFLAGS)
+
+bench-growth: ## Measure how costs grow up to ROWS (1000000) hodls and records
+	$(BENCHDB) $(GO) run ./internal/bench -grow $(ROWS)
 
 # One package at a time, so that none measures its neighbour.
 microbench: ## Run the Go benchmarks of each package; BENCH picks some by pattern

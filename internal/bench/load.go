@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // closedLoop has callers call as fast as they are answered, for d, and returns the
@@ -42,4 +44,21 @@ func closedLoop(ctx context.Context, callers int, d time.Duration, call func(ctx
 		return result{}, ctx.Err()
 	}
 	return result{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*99/100]}, nil
+}
+
+// eachOf makes n calls, by as many callers at once, and returns the first error.
+func eachOf(n, callers int, call func(n int) error) error {
+	var next atomic.Int64
+	var group errgroup.Group
+	for range callers {
+		group.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := call(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }

@@ -86,12 +86,16 @@ func bench(ctx context.Context) error {
 	rounds := flag.Int("rounds", 5, "how many times each figure is measured, in turn")
 	each := flag.Duration("each", time.Second, "how long each measurement takes")
 	only := flag.String("only", "", "measure only figures whose name matches this `pattern`")
+	grow := flag.Int("grow", 0, "measure how costs grow up to this many hodls and records instead")
 	flag.Parse()
 	dir, err := os.MkdirTemp(".", ".bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if *grow > 0 {
+		return growth(ctx, dir, *grow, *each)
+	}
 	var all []measure
 	for _, set := range []func(context.Context, string) ([]measure, func(), error){diskMeasures, tokenMeasures, pgbenchMeasures, storeMeasures, httpMeasures, startMeasures} {
 		list, stop, err := set(ctx, dir)
