@@ -54,6 +54,12 @@ func (p Plan) Quota(m Mode) int64 {
 // Month names the calendar month (UTC) a hydration at t counts in, as 2026-11.
 func Month(t time.Time) string { return t.UTC().Format("2006-01") }
 
+// ThisMonth returns when the quota of the month of t started.
+func ThisMonth(t time.Time) time.Time {
+	y, m, _ := t.UTC().Date()
+	return time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
+}
+
 // NextMonth returns when the quota of the month of t starts anew.
 func NextMonth(t time.Time) time.Time {
 	y, m, _ := t.UTC().Date()

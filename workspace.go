@@ -1,11 +1,15 @@
 package hodl
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Workspace is the tenant: everything belongs to exactly one.
 type Workspace struct {
 	ID        WorkspaceID
-	Name      string
+	Name      string // unique on the server, for its operator
+	Label     string // what its members call it; "" for the name
 	Plan      PlanName
 	Limits    TokenLimits
 	CreatedAt time.Time
@@ -57,3 +61,25 @@ const (
 	Admin  Role = "admin"
 	Member Role = "member"
 )
+
+// Called is what the members call the workspace. Other workspaces may be called the
+// same: a name that is taken would tell of them.
+func (w *Workspace) Called() string { return cmp.Or(w.Label, w.Name) }
+
+// A Membership is a user in a workspace. A user id is the same person in every
+// workspace.
+type Membership struct {
+	Workspace WorkspaceID
+	User      UserID
+	Name      string
+	Role      Role
+	CreatedAt time.Time
+	RemovedAt time.Time // zero while they are a member
+}
+
+// CheckRole reports what is wrong with a role, or nil.
+func CheckRole(r Role) error {
+	var f faults
+	f.oneOf("role", string(r), string(Admin), string(Member))
+	return f.err()
+}

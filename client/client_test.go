@@ -180,7 +180,7 @@ func TestKeys(t *testing.T) {
 	}
 	made := must[*client.Key](t)(c.CreateKey(ctx, hodl.KeyDraft{Name: "ci", Mode: hodl.Sandbox}))
 	other := client.New(server.URL+"/", made.Key)
-	if me := must[*client.Me](t)(other.Me(ctx)); me.Key != made.ID || me.Mode != hodl.Sandbox {
+	if me := must[*client.Me](t)(other.Me(ctx)); me.KeyID != made.ID || me.Mode != hodl.Sandbox {
 		t.Errorf("the new key is %+v", me)
 	}
 	if page := must[*client.KeyPage](t)(c.Keys(ctx, client.KeyQuery{})); len(page.Keys) != 3 || page.Keys[0].Name != "ci" || page.Keys[0].Key != "" {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"hodl"
@@ -9,13 +10,17 @@ import (
 
 // Me is who a key belongs to.
 type Me struct {
-	Workspace hodl.WorkspaceID `json:"workspace_id"`
-	User      hodl.UserID      `json:"user_id"`
-	Key       hodl.KeyID       `json:"key_id"`
-	Mode      hodl.Mode        `json:"mode"`
-	Role      hodl.Role        `json:"role"`
-	Plan      hodl.PlanName    `json:"plan"`
-	Scopes    []string         `json:"scopes"`
+	Workspace     hodl.WorkspaceID `json:"workspace_id"`
+	WorkspaceName string           `json:"workspace_name"`
+	User          hodl.UserID      `json:"user_id"`
+	Name          string           `json:"name"`
+	KeyID         hodl.KeyID       `json:"key_id"`
+	Key           Key              `json:"key"`
+	Mode          hodl.Mode        `json:"mode"`
+	Role          hodl.Role        `json:"role"`
+	Plan          hodl.PlanName    `json:"plan"`
+	Scopes        []string         `json:"scopes"`
+	Workspaces    []Joined         `json:"workspaces"` // all the person is a member of, newest first
 }
 
 // Usage is how many hydrations the workspace made this month.
@@ -26,6 +31,14 @@ type Usage struct {
 	Hydrations int64         `json:"hydrations"`
 	Quota      *int64        `json:"quota"` // nil for no bound
 	ResetsAt   time.Time     `json:"resets_at"`
+	Members    []MemberUsage `json:"members"` // of UsageByMember alone
+}
+
+// MemberUsage is how many hydrations of a member's sessions there were.
+type MemberUsage struct {
+	User       hodl.UserID `json:"user_id"`
+	Name       string      `json:"name"`
+	Hydrations int64       `json:"hydrations"`
 }
 
 // Me tells who the key belongs to: GET /v1/me.
@@ -38,4 +51,11 @@ func (c *Client) Me(ctx context.Context) (*Me, error) {
 func (c *Client) Usage(ctx context.Context) (*Usage, error) {
 	out := &Usage{}
 	return out, c.do(ctx, call{method: "GET", path: "/v1/usage"}, out)
+}
+
+// UsageByMember tells the same, and by whose sessions they were, to an admin:
+// GET /v1/usage?by=member.
+func (c *Client) UsageByMember(ctx context.Context) (*Usage, error) {
+	out := &Usage{}
+	return out, c.do(ctx, call{method: "GET", path: "/v1/usage", query: url.Values{"by": {"member"}}}, out)
 }

@@ -2,6 +2,8 @@ package hodltest_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,7 +85,30 @@ func TestDemo(t *testing.T) {
 	if s, err := demo.Session(t.Context(), "ses_8f3aZ91b"); err != nil || s.Title == "" {
 		t.Errorf("session %+v, %v", s, err)
 	}
-	if _, err := demo.Keys(t.Context(), client.KeyQuery{}); !errors.Is(err, &hodl.Error{Code: hodl.InsufficientScope}) {
-		t.Errorf("the public key lists keys: %v", err)
+	ctx := t.Context()
+	for _, scope := range must(demo.Me(ctx)).Scopes {
+		if resource, _, _ := strings.Cut(scope, ":"); !slices.Contains([]string{"hodls", "sessions", "tokens", "records", "usage"}, resource) {
+			t.Errorf("the public key carries %s", scope)
+		}
 	}
+	for what, call := range map[string]func() error{
+		"lists keys":       func() error { _, err := demo.Keys(ctx, client.KeyQuery{}); return err },
+		"makes keys":       func() error { _, err := demo.CreateKey(ctx, hodl.KeyDraft{Name: "x"}); return err },
+		"rotates itself":   func() error { _, err := demo.RotateKey(ctx, must(demo.Me(ctx)).KeyID, 0); return err },
+		"lists members":    func() error { _, err := demo.Members(ctx, client.Page{}); return err },
+		"invites":          func() error { _, err := demo.AddMember(ctx, client.MemberDraft{Name: "x"}); return err },
+		"lists workspaces": func() error { _, err := demo.Workspaces(ctx, client.Page{}); return err },
+		"makes workspaces": func() error { _, err := demo.CreateWorkspace(ctx, "x"); return err },
+	} {
+		if err := call(); !errors.Is(err, &hodl.Error{Code: hodl.InsufficientScope}) {
+			t.Errorf("the public key %s: %v", what, err)
+		}
+	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }

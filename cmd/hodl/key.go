@@ -71,7 +71,7 @@ func keyRotateCommand(e *env) *cobra.Command {
 		Long: `Makes a key with the rights of another and prints it, this once. The old key goes
 on for the overlap, so that what uses it can be changed in peace.`,
 		Example: `  hodl key rotate key_01KAQ3M7T4Z0X8W2V6R5N9P1JC
-  hodl key rotate key_01KAQ3M7T4Z0X8W2V6R5N9P1JC --overlap 0s          the old one leaked`,
+  hodl key rotate key_01KAQ3M7T4Z0X8W2V6R5N9P1JC --overlap 0s`,
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := e.client()
 			if err != nil {

@@ -27,11 +27,18 @@ const (
 
 var prefixes = map[hodl.Mode]string{hodl.Live: "hodl_live_", hodl.Sandbox: "hodl_test_"}
 
+const invitation = "hodl_join_"
+
+// NewInvitation makes what a new member trades for a first key.
+func NewInvitation() string { return newKey(invitation) }
+
 // NewKey makes an API key. It is random enough that its plain SHA-256 is a safe
 // thing to keep.
-func NewKey(m hodl.Mode) string {
+func NewKey(m hodl.Mode) string { return newKey(prefixes[m]) }
+
+func newKey(prefix string) string {
 	var b strings.Builder
-	b.WriteString(prefixes[m])
+	b.WriteString(prefix)
 	for range publicDigits + secretDigits {
 		b.WriteByte(base62[randomDigit()])
 	}
@@ -58,10 +65,10 @@ func checksum(s string) string {
 	return strings.Repeat("0", checksumDigits-len(text)) + text
 }
 
-// WellFormed reports whether s is a key of ours with an intact checksum. Sign-in
+// WellFormed reports whether s is a key or an invitation of ours with an intact checksum. Sign-in
 // does not ask: whatever a client sends is looked up.
 func WellFormed(s string) bool {
-	for _, prefix := range prefixes {
+	for _, prefix := range []string{prefixes[hodl.Live], prefixes[hodl.Sandbox], invitation} {
 		if strings.HasPrefix(s, prefix) && len(s) == len(prefix)+publicDigits+secretDigits+checksumDigits {
 			cut := len(s) - checksumDigits
 			return s[cut:] == checksum(s[:cut])

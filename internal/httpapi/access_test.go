@@ -48,6 +48,14 @@ var keyRoutes = []route{
 	{"GET", "/v1/api_keys/{key}", ""},
 	{"PATCH", "/v1/api_keys/{key}", `{"name":"y"}`},
 	{"POST", "/v1/api_keys/{key}/rotate", `{}`},
+	{"GET", "/v1/members", ""},
+	{"POST", "/v1/members", `{"name":"x"}`},
+	{"GET", "/v1/members/{usr}", ""},
+	{"PATCH", "/v1/members/{usr}", `{"name":"y"}`},
+	{"GET", "/v1/workspaces", ""},
+	{"POST", "/v1/workspaces", `{"name":"x"}`},
+	{"GET", "/v1/workspaces/{wks}", ""},
+	{"PATCH", "/v1/workspaces/{wks}", `{"name":"y"}`},
 	{"GET", "/v1/me", ""},
 	{"GET", "/v1/usage", ""},
 	{"POST", "/v1/sessions/{ses}/archive", ""},
@@ -55,6 +63,7 @@ var keyRoutes = []route{
 	{"DELETE", "/v1/hodls/{hdl}", ""},
 	{"DELETE", "/v1/sessions/{ses}", ""},
 	{"POST", "/v1/api_keys/{key}/revoke", ""},
+	{"DELETE", "/v1/members/{usr}", ""},
 }
 
 var tokenRoutes = []route{
@@ -73,17 +82,19 @@ func (w *world) owned() *strings.Replacer {
 	minted := w.mint("ses_owned", "read:context")
 	key := w.ok(live, "POST", "/v1/api_keys", `{"name":"canary key"}`)
 	record := w.records("mint")[0]
+	guest := w.ok(live, "POST", "/v1/members", `{"name":"canary member"}`)
 	return strings.NewReplacer("{ses}", "ses_owned", "{fp}", captured.text("fingerprint"), "{hdl}", hodl.text("id"),
-		"{jti}", minted.text("jti"), "{acr}", record["id"].(string), "{key}", key.text("id"))
+		"{jti}", minted.text("jti"), "{acr}", record["id"].(string), "{key}", key.text("id"), "{wks}", string(w.ws), "{usr}", guest.text("user_id"))
 }
 
 func TestEveryOperationIsInTheMatrix(t *testing.T) {
 	listed := map[string]bool{
 		"POST /v1/sessions/{id}/hold":    true, // needs an open session; see the states
 		"POST /v1/sessions/{id}/handoff": true, // needs a confirmation; see the hand-off
+		"POST /v1/members/join":          true, // needs an invitation; see the members
 	}
 	for _, r := range append(keyRoutes, tokenRoutes...) {
-		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{fp}", "{fingerprint}").Replace(r.path)
+		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{usr}", "{id}", "{wks}", "{id}", "{fp}", "{fingerprint}").Replace(r.path)
 		path, _, _ = strings.Cut(path, "?")
 		listed[r.method+" "+path] = true
 	}
@@ -138,7 +149,7 @@ func TestOthersThingsAreNotThere(t *testing.T) {
 	w := newWorld(t)
 	names := w.owned()
 	absent := strings.NewReplacer("{ses}", "ses_nowhere", "{fp}", strings.Repeat("0", 64), "{hdl}", "hdl_nowhere",
-		"{jti}", "rt_nowhere", "{acr}", "acr_nowhere", "{key}", "key_nowhere")
+		"{jti}", "rt_nowhere", "{acr}", "acr_nowhere", "{key}", "key_nowhere", "{usr}", "usr_nowhere", "{wks}", "wks_nowhere")
 	for _, r := range keyRoutes {
 		if names.Replace(r.path+r.body) == r.path+r.body || r.method == "PUT" {
 			continue
@@ -147,13 +158,17 @@ func TestOthersThingsAreNotThere(t *testing.T) {
 			if who == sandbox && strings.Contains(r.path, "api_keys") {
 				continue // below
 			}
+			if who != stranger && (strings.Contains(r.path, "{usr}") || strings.Contains(r.path, "{wks}")) {
+				continue // all members of a workspace see it
+			}
 			there := w.call(who, r.method, names.Replace(r.path), names.Replace(r.body))
 			never := w.call(who, r.method, absent.Replace(r.path), absent.Replace(r.body))
 			if there.status != 404 || there.code() != "not_found" {
 				t.Errorf("%s %s with %s: %s", r.method, r.path, who, there)
 			}
 			echo := strings.NewReplacer("ses_owned", "ses_nowhere", names.Replace("{hdl}"), "hdl_nowhere", names.Replace("{jti}"), "rt_nowhere",
-				names.Replace("{acr}"), "acr_nowhere", names.Replace("{key}"), "key_nowhere")
+				names.Replace("{acr}"), "acr_nowhere", names.Replace("{key}"), "key_nowhere",
+				names.Replace("{usr}"), "usr_nowhere", names.Replace("{wks}"), "wks_nowhere")
 			if got := echo.Replace(string(there.body)); got != string(never.body) {
 				t.Errorf("%s %s with %s:\n%s is told from\n%s", r.method, r.path, who, there.body, never.body)
 			}

@@ -42,6 +42,15 @@ type Store interface {
 	Key(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) (*hodl.APIKey, error)
 	AddKey(ctx context.Context, k hodl.APIKey, digest [32]byte) error
 	ChangeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID, change func(*hodl.APIKey) (*store.NewKey, error)) error
+	Members(ctx context.Context, ws hodl.WorkspaceID, p store.Page) ([]*hodl.Membership, error)
+	Member(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID) (*hodl.Membership, error)
+	Invite(ctx context.Context, m hodl.Membership, invitation *store.NewKey) error
+	ChangeMember(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID, change func(*hodl.Membership) error) (*hodl.Membership, error)
+	Memberships(ctx context.Context, user hodl.UserID) ([]*hodl.Membership, error)
+	UsedByMember(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, since time.Time) ([]store.MemberUsage, error)
+	Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Workspace, error)
+	Found(ctx context.Context, w hodl.Workspace, admin hodl.UserID, first *store.NewKey) error
+	ChangeWorkspace(ctx context.Context, id hodl.WorkspaceID, change func(*hodl.Workspace) error) (*hodl.Workspace, error)
 	RevokeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) error
 	Ping(ctx context.Context) error
 	Backlog() (waiting, most int)
@@ -166,6 +175,19 @@ func (s *server) routes(api router) {
 	register(api, op{"changeKey", "PATCH", "/v1/api_keys/{id}", "keys:write", "Rename an API key, or bound it anew", ok, []int{404, 413, 422}}, s.keyChange)
 	register(api, op{"rotateKey", "POST", "/v1/api_keys/{id}/rotate", "keys:write", "Replace an API key, which ends after an overlap", created, []int{404, 409, 413, 422}}, s.keyRotate)
 	register(api, op{"revokeKey", "POST", "/v1/api_keys/{id}/revoke", "keys:write", "Revoke an API key", ok, []int{404}}, s.keyRevoke)
+
+	register(api, op{"listMembers", "GET", "/v1/members", "members:read", "List members, newest first", ok, []int{422}}, s.memberList)
+	register(api, op{"addMember", "POST", "/v1/members", "members:write", "Invite a new member, as an admin", created, []int{413, 422}}, s.memberAdd)
+	register(api, op{"joinWorkspace", "POST", "/v1/members/join", hodl.Joining, "Trade an invitation for a first key", created, nil}, s.memberJoin)
+	register(api, op{"getMember", "GET", "/v1/members/{id}", "members:read", "Get a member", ok, []int{404}}, s.memberGet)
+	register(api, op{"changeMember", "PATCH", "/v1/members/{id}", "members:write", "Rename a member or change their role, as an admin", ok, []int{404, 409, 413, 422}}, s.memberChange)
+	register(api, op{"removeMember", "DELETE", "/v1/members/{id}", "members:write", "Remove a member, as an admin; their keys and tokens end", ok, []int{404, 409}}, s.memberRemove)
+
+	register(api, op{"listWorkspaces", "GET", "/v1/workspaces", "workspaces:read", "List the workspaces you are a member of, newest first", ok, []int{422}}, s.workspaceList)
+	register(api, op{"createWorkspace", "POST", "/v1/workspaces", "workspaces:write", "Make a workspace of your own, as an admin; its key is shown this once", created, []int{413, 422}}, s.workspaceCreate)
+	register(api, op{"getWorkspace", "GET", "/v1/workspaces/{id}", "workspaces:read", "Get the key's workspace", ok, []int{404}}, s.workspaceGet)
+	register(api, op{"changeWorkspace", "PATCH", "/v1/workspaces/{id}", "workspaces:write", "Rename the key's workspace, or say how far its tokens go, as an admin", ok, []int{404, 413, 422}}, s.workspaceChange)
+
 	register(api, op{"me", "GET", "/v1/me", "", "Who the key belongs to", ok, nil}, s.me)
-	register(api, op{"usage", "GET", "/v1/usage", "usage:read", "Hydrations of this month", ok, nil}, s.usage)
+	register(api, op{"usage", "GET", "/v1/usage", "usage:read", "Hydrations of this month", ok, []int{422}}, s.usage)
 }

@@ -103,6 +103,7 @@ func TestCaptureOnlyKeysAreNoOracle(t *testing.T) {
 	probes := append([]route{
 		{"POST", "/v1/hodls", `{"title":"x","session_id":"{ses}"}`},
 		{"POST", "/v1/hodl", `{"title":"x","session_id":"{ses}"}`},
+		{"POST", "/v1/hodls/batch", `{"hodls":[{"title":"x","session_id":"{ses}"},{"title":"y"}]}`},
 		{"POST", "/v1/hodl", `{"tabs":[],"hodl_ids":["{hdl}"]}`},
 		{"POST", "/v1/sessions", `{"session_id":"{ses}"}`},
 		{"POST", "/v1/sessions", `{"hodl_ids":["{hdl}"]}`},

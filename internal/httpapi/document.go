@@ -149,5 +149,9 @@ var bounds = map[string]map[string]any{
 	"KeyDraft.scopes": {"minItems": 1}, "KeyDraft.scopes[]": {"enum": hodl.KeyScopes}, "KeyChange.scopes": {"minItems": 1}, "KeyChange.scopes[]": {"enum": hodl.KeyScopes},
 	"KeyDraft.addresses": {"maxItems": hodl.MaxPlaces}, "KeyDraft.origins": {"maxItems": hodl.MaxPlaces},
 	"KeyChange.addresses": {"maxItems": hodl.MaxPlaces}, "KeyChange.origins": {"maxItems": hodl.MaxPlaces},
+	"AddMemberRequest.name": {"minLength": 1, "maxLength": hodl.MaxName}, "ChangeMemberRequest.name": {"minLength": 1, "maxLength": hodl.MaxName},
+	"CreateWorkspaceRequest.name": {"minLength": 1, "maxLength": hodl.MaxName}, "ChangeWorkspaceRequest.name": {"minLength": 1, "maxLength": hodl.MaxName},
+	"ChangeWorkspaceRequest.max_ttl_seconds": {"minimum": int(hodl.MinTTL.Seconds()), "maximum": int(hodl.MaxTTL.Seconds())},
+	"ChangeWorkspaceRequest.max_hydrations":  {"minimum": 1, "maximum": hodl.MaxHydrations}, "ChangeWorkspaceRequest.hydrations_an_hour": {"minimum": 0},
 	"RotateKeyRequest.overlap_seconds": {"minimum": 0, "maximum": int(maxOverlap.Seconds())},
 }

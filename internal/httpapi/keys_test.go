@@ -150,3 +150,15 @@ func TestAdminsOverseeKeys(t *testing.T) {
 		{name: "revoked ones", as: live, method: "GET", path: "/v1/api_keys?user=all&status=revoked&mode=live", status: 200, has: []string{id}},
 	})
 }
+
+// Whoever took a key may have minted tokens with it, in the key's own mode.
+func TestRevokedKeysEndTheirTokens(t *testing.T) {
+	w := newWorld(t)
+	for _, mode := range []string{"live", "sandbox"} {
+		id := w.makeKey("taken", live, `{"name":"x","mode":"`+mode+`"}`).text("id")
+		w.ok("taken", "PUT", "/v1/sessions/ses_a", `{"title":"t"}`)
+		token := w.ok("taken", "POST", "/v1/resume_tokens", `{"session_id":"ses_a","audience":"sdk.unihodl.app","scopes":["read:context"]}`).text("token")
+		w.ok(live, "POST", "/v1/api_keys/"+id+"/revoke", "")
+		w.run([]scenario{{name: "token of a " + mode + " key", as: token, method: "POST", path: "/v1/sessions/ses_a/hydrate", status: 403, code: "token_revoked"}})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 
 	"hodl"
 	"hodl/internal/store"
@@ -22,13 +23,17 @@ type RecordQuery struct {
 	JTI     hodl.TokenID    `query:"jti" doc:"Only records of this token"`
 	Actor   string          `query:"actor" doc:"Only what this key or audience did"`
 	Kind    hodl.RecordKind `query:"kind" enum:"mint,exchange,hydrate,write,resume,revoke,denied,hand_off" doc:"Only this kind"`
+	User    string          `query:"user" doc:"With an admin's key: records of this user's sessions, or all; your own when absent"`
 	Until   string          `query:"until" doc:"Only what came before this time (RFC 3339)"`
 }
 
-func (q *RecordQuery) filter(user hodl.UserID) (store.RecordFilter, error) {
-	f := store.RecordFilter{User: user, Session: q.Session, JTI: q.JTI, Actor: q.Actor, Kind: q.Kind}
+func (q *RecordQuery) filter(p *hodl.Principal) (store.RecordFilter, error) {
+	f := store.RecordFilter{Session: q.Session, JTI: q.JTI, Actor: q.Actor, Kind: q.Kind}
 	f.Limit = q.limit()
 	var err error
+	if f.User, err = whose(p, q.User); err != nil {
+		return f, err
+	}
 	if f.Since, err = q.since(); err != nil {
 		return f, err
 	}
@@ -36,24 +41,49 @@ func (q *RecordQuery) filter(user hodl.UserID) (store.RecordFilter, error) {
 		return f, err
 	}
 	parts, err := decodeCursor(q.Cursor, 1)
-	if err == nil {
+	switch {
+	case err != nil:
+	case f.User == "":
+		f.BeforeSeq, err = decodeSeq(parts[0])
+	default:
 		f.BeforeID = parts[0]
 	}
 	return f, err
 }
 
+// decodeSeq reads a place in a log that has records before it.
+func decodeSeq(s string) (int64, error) {
+	seq, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || seq <= 0 {
+		return 0, hodl.Invalid("cursor", "is not a next_cursor of this list")
+	}
+	return seq, nil
+}
+
+// nextRecords is the cursor behind a page. A log is paged by place when it is
+// everybody's, and by id when it is one user's.
+func nextRecords(list []*hodl.Record, f store.RecordFilter) *string {
+	if f.User != "" {
+		return more(list, f.Limit, func(*hodl.Record) string {
+			return encodeCursor(string(slices.MinFunc(list, func(a, b *hodl.Record) int { return cmp.Compare(a.ID, b.ID) }).ID))
+		})
+	}
+	if len(list) > 0 && list[len(list)-1].Seq == 0 {
+		return nil
+	}
+	return more(list, f.Limit, func(r *hodl.Record) string { return encodeCursor(strconv.FormatInt(r.Seq, 10)) })
+}
+
 func (s *server) recordList(ctx context.Context, in *RecordQuery) (*recordListReply, error) {
 	p := principal(ctx)
-	f, err := in.filter(p.User)
+	f, err := in.filter(p)
 	if err != nil {
 		return nil, err
 	}
 	list, err := s.Store.Records(ctx, p.Workspace, p.Mode, f)
 	out := &recordListReply{}
 	out.Body.Records = list
-	out.Body.Next = more(list, f.Limit, func(*hodl.Record) string {
-		return encodeCursor(string(slices.MinFunc(list, func(a, b *hodl.Record) int { return cmp.Compare(a.ID, b.ID) }).ID))
-	})
+	out.Body.Next = nextRecords(list, f)
 	return out, err
 }
 
@@ -62,6 +92,10 @@ func (s *server) recordGet(ctx context.Context, in *struct {
 },
 ) (*struct{ Body *hodl.Record }, error) {
 	p := principal(ctx)
-	r, err := s.Store.Record(ctx, p.Workspace, p.Mode, p.User, in.ID)
+	user := p.User
+	if p.Role == hodl.Admin {
+		user = "" // a record holds no content
+	}
+	r, err := s.Store.Record(ctx, p.Workspace, p.Mode, user, in.ID)
 	return &struct{ Body *hodl.Record }{r}, err
 }

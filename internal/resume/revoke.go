@@ -66,6 +66,19 @@ func (s *Service) EndKey(ctx context.Context, c Caller, id hodl.KeyID) error {
 	return err
 }
 
+// EndMember ends every token of a member's sessions, in both modes. That the caller
+// may has been settled.
+func (s *Service) EndMember(ctx context.Context, c Caller, user hodl.UserID) error {
+	p := *c.Principal
+	c.Principal = &p
+	for _, p.Mode = range []hodl.Mode{hodl.Live, hodl.Sandbox} {
+		if _, err := s.RevokeAll(ctx, c, hodl.Revocation{Kind: hodl.OfUser, Subject: string(user), Reason: "member removed"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func noSuch(what, id string) error {
 	return hodl.Errorf(hodl.NotFound, "no %s %s", what, id).WithHint("check the id; list yours to see what there is")
 }

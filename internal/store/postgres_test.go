@@ -215,19 +215,39 @@ func TestCredential(t *testing.T) {
 		if found.Valid {
 			t.Errorf("the name %q finds %s", name, found.String)
 		}
+		if got := workspacesOf(t, x, name); len(got) != 0 {
+			t.Errorf("the person %q is a member of %v", name, got)
+		}
+	}
+	if got := workspacesOf(t, x, string(x.user)); !slices.Equal(got, []string{string(x.a)}) {
+		t.Errorf("a person is a member of %v", got)
 	}
 	// Within a transaction the look-ups leave its view as it was.
 	for _, scope := range []string{"", string(x.b)} {
 		x.as(t, scope, func(tx *sql.Tx) {
-			before := workspacesIn(t, tx, `select workspace from api_keys union all select workspace from workspaces`)
-			_, err := tx.Exec(`select hodl_credential($1), hodl_workspace_named($2)`, x.digest[:], string(x.a))
+			before := workspacesIn(t, tx, `select workspace from api_keys union all select workspace from workspaces union all select workspace from members`)
+			_, err := tx.Exec(`select hodl_credential($1), hodl_workspace_named($2), hodl_workspaces_of($3)`, x.digest[:], string(x.a), string(x.user))
 			must(t, err)
-			after := workspacesIn(t, tx, `select workspace from api_keys union all select workspace from workspaces`)
+			after := workspacesIn(t, tx, `select workspace from api_keys union all select workspace from workspaces union all select workspace from members`)
 			if !slices.Equal(before, after) {
 				t.Errorf("under %q a look-up turned the view from %v to %v", scope, before, after)
 			}
 		})
 	}
+}
+
+func workspacesOf(t *testing.T, x *tenants, user string) (out []string) {
+	t.Helper()
+	rows, err := x.app.Query(`select hodl_workspaces_of($1)`, user)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var ws string
+		must(t, rows.Scan(&ws))
+		out = append(out, ws)
+	}
+	must(t, rows.Err())
+	return out
 }
 
 // What one use of a connection was allowed to see, the next is not.

@@ -13,15 +13,16 @@ import (
 	"hodl"
 )
 
-// A RecordFilter picks access records of one user.
+// A RecordFilter picks access records.
 type RecordFilter struct {
-	User    hodl.UserID
-	Session hodl.SessionID // empty for any, as the next three
+	User    hodl.UserID // empty for any, which is for admins, as the next four
+	Session hodl.SessionID
 	JTI     hodl.TokenID
 	Actor   string
 	Kind    hodl.RecordKind
 	Until   time.Time // none at or after it; zero for no end
 	Page
+	BeforeSeq int64 // of anybody's: the last record of the page before; 0 for the first page
 }
 
 func scanRecord(row scanner) (*hodl.Record, error) {
@@ -36,14 +37,15 @@ func scanRecord(row scanner) (*hodl.Record, error) {
 // Records lists access records, newest first. Ids sort by time, so a page ends at its
 // least id; within a page records stand by their place in the log.
 func (s *Store) Records(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, f RecordFilter) ([]*hodl.Record, error) {
-	query := `select body from access_records where workspace = $1 and mode = $2 and member = $3`
-	args := []any{ws, m, f.User}
+	query := `select body from access_records where workspace = $1 and mode = $2`
+	args := []any{ws, m}
 	and := func(condition string, given bool, value any) {
 		if given {
 			args = append(args, value)
 			query += " and " + condition + " $" + strconv.Itoa(len(args))
 		}
 	}
+	and("member =", f.User != "", f.User)
 	and("session =", f.Session != "", f.Session)
 	and("jti =", f.JTI != "", f.JTI)
 	and("actor =", f.Actor != "", f.Actor)
@@ -51,8 +53,13 @@ func (s *Store) Records(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, f
 	and("at >=", !f.Since.IsZero(), micros(f.Since))
 	and("at <", !f.Until.IsZero(), micros(f.Until))
 	and("id <", f.BeforeID != "", f.BeforeID)
+	and("seq <", f.BeforeSeq > 0, f.BeforeSeq)
+	order := " order by id desc limit $"
+	if f.User == "" {
+		order = " order by seq desc limit $" // the order in which a log lies
+	}
 	args = append(args, f.Limit)
-	query += " order by id desc limit $" + strconv.Itoa(len(args))
+	query += order + strconv.Itoa(len(args))
 	var out []*hodl.Record
 	err := s.view(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Record, error) { return scanRecord(row) }, query, args...)
@@ -62,12 +69,13 @@ func (s *Store) Records(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, f
 	return out, err
 }
 
-// Record returns an access record of user.
+// Record returns an access record of user, of anybody if user is empty.
 func (s *Store) Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error) {
 	var out *hodl.Record
 	err := s.view(ctx, ws, func(q querier) (err error) {
 		out, err = scanRecord(q.QueryRowContext(ctx, `select body from access_records
-			where workspace = $1 and mode = $2 and id = $3 and member = $4`, ws, m, id, user))
+			where workspace = $1 and mode = $2 and id = $3
+			and member in (select id from members where workspace = $1 and ($4 = '' or id = $4))`, ws, m, id, user))
 		return err
 	})
 	return out, missing(err, "access record", id)

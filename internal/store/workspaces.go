@@ -12,6 +12,12 @@ import (
 // CreateWorkspace makes a workspace, its first data key, its logs and its first
 // member, who is an admin. A name that is taken is a [hodl.Conflict].
 func (s *Store) CreateWorkspace(ctx context.Context, w hodl.Workspace, admin hodl.UserID) error {
+	return s.Found(ctx, w, admin, nil)
+}
+
+// Found makes a workspace as [Store.CreateWorkspace] does, and its first key, if
+// there is one, in the same transaction.
+func (s *Store) Found(ctx context.Context, w hodl.Workspace, admin hodl.UserID, first *NewKey) error {
 	now := micros(w.CreatedAt)
 	wrapped, err := s.master.Wrap(w.ID, firstDataKey, seal.NewDataKey())
 	if err != nil {
@@ -22,7 +28,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w hodl.Workspace, admin hod
 			text string
 			args []any
 		}{
-			{`insert into workspaces (workspace, name, plan, created_at) values ($1, $2, $3, $4)`, []any{w.ID, w.Name, w.Plan, now}},
+			{`insert into workspaces (workspace, name, label, plan, created_at) values ($1, $2, $3, $4, $5)`, []any{w.ID, w.Name, w.Label, w.Plan, now}},
 			{`insert into data_keys (workspace, version, wrapped, created_at) values ($1, $2, $3, $4)`, []any{w.ID, firstDataKey, wrapped, now}},
 			{`insert into members (workspace, id, name, role, created_at) values ($1, $2, $3, $4, $5)`, []any{w.ID, admin, "", hodl.Admin, now}},
 			{`insert into log_heads (workspace, mode, size) values ($1, $2, 0), ($1, $3, 0)`, []any{w.ID, hodl.Live, hodl.Sandbox}},
@@ -31,7 +37,10 @@ func (s *Store) CreateWorkspace(ctx context.Context, w hodl.Workspace, admin hod
 				return err
 			}
 		}
-		return nil
+		if first == nil {
+			return nil
+		}
+		return addKey(ctx, tx, &first.APIKey, first.Digest)
 	})
 	if duplicate(err) {
 		return hodl.Errorf(hodl.Conflict, "a workspace called %q is already there", w.Name).WithHint("choose another name, or leave out --create-workspace")
@@ -82,15 +91,21 @@ func (s *Store) workspaceID(ctx context.Context, name string) (hodl.WorkspaceID,
 
 // Workspace returns a workspace.
 func (s *Store) Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Workspace, error) {
-	w := &hodl.Workspace{ID: id}
-	err := s.view(ctx, id, func(q querier) error {
-		var created, ttl int64
-		err := q.QueryRowContext(ctx, `select name, plan, created_at, max_ttl_seconds, max_hydrations, hydrations_an_hour from workspaces where workspace = $1`, id).
-			Scan(&w.Name, &w.Plan, &created, &ttl, &w.Limits.MaxHydrations, &w.Limits.Hourly)
-		w.CreatedAt, w.Limits.TTL = timeOf(created), time.Duration(ttl)*time.Second
+	var out *hodl.Workspace
+	err := s.view(ctx, id, func(q querier) (err error) {
+		out, err = readWorkspace(ctx, q, id, "")
 		return err
 	})
-	return w, missing(err, "workspace", id)
+	return out, missing(err, "workspace", id)
+}
+
+func readWorkspace(ctx context.Context, q querier, id hodl.WorkspaceID, locked string) (*hodl.Workspace, error) {
+	w := &hodl.Workspace{ID: id}
+	var created, ttl int64
+	err := q.QueryRowContext(ctx, `select name, label, plan, created_at, max_ttl_seconds, max_hydrations, hydrations_an_hour from workspaces where workspace = $1`+locked, id).
+		Scan(&w.Name, &w.Label, &w.Plan, &created, &ttl, &w.Limits.MaxHydrations, &w.Limits.Hourly)
+	w.CreatedAt, w.Limits.TTL = timeOf(created), time.Duration(ttl)*time.Second
+	return w, err
 }
 
 // SetPlan puts a workspace on a plan.
@@ -103,34 +118,32 @@ func (s *Store) SetPlan(ctx context.Context, id hodl.WorkspaceID, plan hodl.Plan
 
 // SetLimits says how far the tokens of a workspace go, from now on.
 func (s *Store) SetLimits(ctx context.Context, id hodl.WorkspaceID, l hodl.TokenLimits) error {
-	if err := l.Check(); err != nil {
-		return err
-	}
+	_, err := s.ChangeWorkspace(ctx, id, func(w *hodl.Workspace) error {
+		w.Limits = l
+		return nil
+	})
+	return err
+}
+
+// ChangeWorkspace lets change decide on a workspace as it stands: what its members
+// call it, and how far its tokens go from now on.
+func (s *Store) ChangeWorkspace(ctx context.Context, id hodl.WorkspaceID, change func(*hodl.Workspace) error) (*hodl.Workspace, error) {
+	var out *hodl.Workspace
 	err := s.change(ctx, id, func(tx *sql.Tx) error {
-		return affected(tx.ExecContext(ctx, `update workspaces set max_ttl_seconds = $2, max_hydrations = $3, hydrations_an_hour = $4 where workspace = $1`,
-			id, int64(l.TTL.Seconds()), l.MaxHydrations, l.Hourly))
-	})
-	return missing(err, "workspace", id)
-}
-
-// FirstAdmin returns the member of a workspace who was first made an admin.
-func (s *Store) FirstAdmin(ctx context.Context, ws hodl.WorkspaceID) (hodl.UserID, error) {
-	var id hodl.UserID
-	err := s.view(ctx, ws, func(q querier) error {
-		return q.QueryRowContext(ctx, `select id from members where workspace = $1 and role = $2 order by created_at, id limit 1`, ws, hodl.Admin).Scan(&id)
-	})
-	return id, missing(err, "admin of workspace", ws)
-}
-
-// AddMember makes user a member of a workspace.
-func (s *Store) AddMember(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID, name string, role hodl.Role) error {
-	err := s.change(ctx, ws, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `insert into members (workspace, id, name, role, created_at) values ($1, $2, $3, $4, $5)`,
-			ws, user, name, role, micros(s.now()))
+		w, err := readWorkspace(ctx, tx, id, s.locked())
+		if err != nil {
+			return err
+		}
+		if err := change(w); err != nil {
+			return err
+		}
+		if err := w.Limits.Check(); err != nil {
+			return err
+		}
+		out = w
+		_, err = tx.ExecContext(ctx, `update workspaces set label = $2, max_ttl_seconds = $3, max_hydrations = $4, hydrations_an_hour = $5 where workspace = $1`,
+			id, w.Label, int64(w.Limits.TTL.Seconds()), w.Limits.MaxHydrations, w.Limits.Hourly)
 		return err
 	})
-	if duplicate(err) {
-		return hodl.Errorf(hodl.Conflict, "%s is already a member", user)
-	}
-	return wrap(err, "add member")
+	return out, missing(err, "workspace", id)
 }
