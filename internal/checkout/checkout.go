@@ -88,9 +88,18 @@ func read(root, git string) *Checkout {
 	c := &Checkout{Root: root}
 	c.Branch, c.Commit = head(git, common)
 	if c.Repository = repository(common, c.Branch); c.Repository == "" {
-		c.Repository = filepath.Base(root)
+		c.Repository = folderName(root, common)
 	}
 	return c
+}
+
+// folderName names a repository without a remote by its folder: of a linked working
+// tree, by that of the first one.
+func folderName(root, common string) string {
+	if filepath.Base(common) == ".git" {
+		root = filepath.Dir(common)
+	}
+	return filepath.Base(root)
 }
 
 // beside resolves a path that a file in dir gave.

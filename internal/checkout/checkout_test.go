@@ -64,6 +64,11 @@ func TestAround(t *testing.T) {
 		withoutAnyCommitYet bool
 	}{
 		{"no remote", func() string { return main }, "shop", "main", false},
+		{"a linked working tree without one", func() string {
+			tree := filepath.Join(t.TempDir(), "another")
+			git(t, main, "worktree", "add", "-qb", "another", tree)
+			return tree
+		}, "shop", "another", false},
 		{"a remote", func() string { remote("https://example.com/shop.git"); return main }, "https://example.com/shop.git", "main", false},
 		{"a folder below", func() string { return filepath.Join(main, "cache") }, "https://example.com/shop.git", "main", false},
 		{"a branch with a slash", func() string { git(t, main, "checkout", "-qb", "ada/fix"); return main }, "https://example.com/shop.git", "ada/fix", false},
