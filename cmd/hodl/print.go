@@ -166,14 +166,15 @@ func runeColumns(r rune) int {
 // printFacts prints names and values in two columns; empty values are left out.
 func (e *env) printFacts(facts [][2]string) error {
 	widest := 0
-	for _, f := range facts {
-		widest = max(widest, len(f[0]))
+	for i, f := range facts {
+		facts[i] = [2]string{clean(f[0]), clean(f[1])}
+		widest = max(widest, columns(facts[i][0]))
 	}
 	for _, f := range facts {
 		if f[1] == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(e.out, "%-*s  %s\n", widest, f[0], clean(f[1])); err != nil {
+		if _, err := fmt.Fprintf(e.out, "%s  %s\n", f[0]+strings.Repeat(" ", widest-columns(f[0])), f[1]); err != nil {
 			return err
 		}
 	}
