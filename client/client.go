@@ -99,11 +99,12 @@ func newCaller(baseURL, credential string, options []Option) caller {
 	return c
 }
 
-// A call is one request: in is its body, nil for none.
+// A call is one request: in is its body, nil for none, or file is.
 type call struct {
 	method, path string
 	query        url.Values
 	in           any
+	file         io.Reader
 	options      []CallOption
 }
 
@@ -121,11 +122,7 @@ func (c *caller) do(ctx context.Context, k call, out any) error {
 
 // send returns the headers and the body of an answer that is no refusal.
 func (c *caller) send(ctx context.Context, k call) (http.Header, []byte, error) {
-	r, err := c.request(ctx, k)
-	if err != nil {
-		return nil, nil, err
-	}
-	answer, err := c.http.Do(r)
+	answer, err := c.open(ctx, k, c.http)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,10 +131,29 @@ func (c *caller) send(ctx context.Context, k call) (http.Header, []byte, error) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s %s: read the answer: %w", k.method, k.path, err)
 	}
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return nil, nil, refusal(answer, body)
-	}
 	return answer.Header, body, nil
+}
+
+// open sends k through h and returns an answer that is no refusal, to be read and
+// closed.
+func (c *caller) open(ctx context.Context, k call, h *http.Client) (*http.Response, error) {
+	r, err := c.request(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := h.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode >= 200 && answer.StatusCode <= 299 {
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: read the answer: %w", k.method, k.path, err)
+	}
+	return nil, refusal(answer, body)
 }
 
 func (c *caller) request(ctx context.Context, k call) (*http.Request, error) {
@@ -145,7 +161,7 @@ func (c *caller) request(ctx context.Context, k call) (*http.Request, error) {
 	if len(k.query) > 0 {
 		address += "?" + k.query.Encode()
 	}
-	var body io.Reader
+	body := k.file
 	if k.in != nil {
 		encoded, err := json.Marshal(k.in)
 		if err != nil {

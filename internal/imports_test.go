@@ -62,7 +62,7 @@ var table = map[string]rule{
 
 	// Where the parts meet.
 	"internal/serve": {may: []string{"internal/...", anyModule}},
-	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "internal/backup", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/queue", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
+	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/queue", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
 
 	// For other people's programs.
 	"client":   {},

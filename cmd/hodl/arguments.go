@@ -65,3 +65,13 @@ func misused(c *cobra.Command, args []string, want int) error {
 	}
 	return hint(err, "write: %s", c.UseLine())
 }
+
+// atLeastOne wants one argument or more, each a name.
+func atLeastOne(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return hint(usagef("%s wants at least one %s", c.CommandPath(), name), "write: %s", c.UseLine())
+	}
+}

@@ -74,6 +74,15 @@ func completeHodls(ctx context.Context, api *client.Client) ([]string, error) {
 	return out, err
 }
 
+func completeTags(ctx context.Context, api *client.Client) ([]string, error) {
+	list, err := api.Tags(ctx, "", recent)
+	var out []string
+	for _, t := range list.Tags {
+		out = append(out, clean(t.Tag))
+	}
+	return out, err
+}
+
 func completeSessions(ctx context.Context, api *client.Client) ([]string, error) {
 	list, err := api.Sessions(ctx, recent)
 	var out []string

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hodl"
+	"hodl/client"
 )
 
 func showCommand(e *env) *cobra.Command {
@@ -106,15 +107,16 @@ func (e *env) edit(c *cobra.Command, id hodl.HodlID, flags editFlags) error {
 	if err != nil {
 		return err
 	}
+	var options []client.CallOption
 	if relative {
 		h, err := api.Hodl(c.Context(), id)
 		if err != nil {
 			return e.failed(err)
 		}
 		tags := flags.retag(h.Tags)
-		change.Tags = &tags
+		change.Tags, options = &tags, append(options, client.IfMatch(h.Revision()))
 	}
-	h, err := api.ChangeHodl(c.Context(), id, change)
+	h, err := api.ChangeHodl(c.Context(), id, change, options...)
 	return e.show(err, func() error { return e.printLine("changed " + string(h.ID)) })
 }
 

@@ -45,7 +45,7 @@ func TestHostileServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	arguments := map[string]string{
-		"hodl show": string(h.ID), "hodl resume": string(h.ID) + " --print", "hodl edit": string(h.ID) + " --title x", "hodl hold": "--note x",
+		"hodl show": string(h.ID), "hodl resume": string(h.ID) + " --print", "hodl search": "a", "hodl check": "https://example.com", "hodl delete": string(h.ID) + " --undo", "hodl edit": string(h.ID) + " --title x", "hodl hold": "--note x",
 		"hodl session show": string(session.ID) + " --content", "hodl token inspect": minted.Token, "hodl token revoke": string(minted.ID),
 		"hodl token mint":   "--session " + string(session.ID) + " --audience claude.anthropic.com --scope read:context",
 		"hodl session push": "--title x",

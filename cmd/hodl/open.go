@@ -17,8 +17,12 @@ import (
 // platform's opener as one argument and through no shell, and only what that opener
 // hands to a browser or an editor goes at all: another scheme starts another program.
 
-// editors that open vscode://-like links, each by a scheme of its name.
-var editors = []string{"vscode", "vscode-insiders", "vscodium", "cursor", "windsurf", "zed"}
+// editors that links are made for. fileEditors open a file of this machine by a scheme
+// of their name; those of JetBrains find it by the name of the project.
+var (
+	fileEditors = []string{"vscode", "vscode-insiders", "vscodium", "cursor", "windsurf", "zed"}
+	editors     = append(slices.Clone(fileEditors), "clion", "goland", "idea", "phpstorm", "pycharm", "rider", "rubymine", "webstorm")
+)
 
 // fileLink opens a file of this machine in an editor.
 func fileLink(editor, file string, l *hodl.Location) string {
@@ -29,18 +33,17 @@ func fileLink(editor, file string, l *hodl.Location) string {
 	return editor + "://file" + (&url.URL{Path: path}).EscapedPath() + placeNumbers(l)
 }
 
-// safeLink returns a hodl's link for an editor, or an error when it is none to open.
-func safeLink(link, editor string) (string, error) {
+// safeLink returns a hodl's link, or an error when it is none to open.
+func safeLink(link string) (string, error) {
 	u, err := url.Parse(link)
 	switch {
 	case link == "":
 		return "", hint(errors.New("the hodl has no place to open: it is a note"), "read it with hodl show")
 	case err != nil || u.Host == "" || u.User != nil:
 		return "", notOpened(link)
-	case u.Scheme == "http" || u.Scheme == "https":
-		return u.String(), nil
-	case slices.Contains(editors, u.Scheme) && u.Host == "hodl.hodl" && u.Path == "/open":
-		u.Scheme = editor
+	case u.Scheme == "http" || u.Scheme == "https",
+		slices.Contains(fileEditors, u.Scheme) && u.Host == "hodl.hodl" && u.Path == "/open",
+		u.Scheme == "jetbrains" && u.Path == "/navigate/reference":
 		return u.String(), nil
 	}
 	return "", notOpened(link)

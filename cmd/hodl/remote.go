@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,11 +73,14 @@ type keeper struct{ last *[]byte }
 
 func (k keeper) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := http.DefaultTransport.RoundTrip(r)
-	if err == nil {
-		*k.last = nil
+	if err != nil {
+		return nil, err
+	}
+	*k.last = nil
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json") { // an export may be larger than memory
 		answer.Body = &copied{answer.Body, k.last}
 	}
-	return answer, err
+	return answer, nil
 }
 
 type copied struct {

@@ -79,6 +79,12 @@ func hint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
 }
 
+// A told error is one whose reasons are printed already: only the exit code is left.
+type told struct{ cause error }
+
+func (e *told) Error() string { return e.cause.Error() }
+func (e *told) Unwrap() error { return e.cause }
+
 // An answerError is what a call to the server came to: a refusal, or nothing.
 type answerError struct{ cause error }
 
@@ -114,7 +120,7 @@ func exitCode(err error) int {
 
 // report tells what happened.
 func (e *env) report(err error) {
-	if err == nil {
+	if _, known := errors.AsType[*told](err); err == nil || known {
 		return
 	}
 	message, hint, fields := e.explain(err)

@@ -54,11 +54,7 @@ func (e *env) resume(ctx context.Context, args []string, flags resumeFlags) erro
 	if err != nil {
 		return err
 	}
-	h, err := wanted(ctx, api, args)
-	if err != nil {
-		return e.failed(err)
-	}
-	link, err := destination(h, flags.editor)
+	link, id, err := e.destination(ctx, api, args, flags.editor)
 	if err != nil {
 		return err
 	}
@@ -67,9 +63,27 @@ func (e *env) resume(ctx context.Context, args []string, flags resumeFlags) erro
 		opened = e.open(ctx, link)
 	}
 	if e.json {
-		return e.printJSON(map[string]any{"id": h.ID, "deep_link": link, "opened": opened})
+		return e.printJSON(map[string]any{"id": id, "deep_link": link, "opened": opened})
 	}
 	return e.printLine(link)
+}
+
+// destination returns the link to open: to the file itself in a checkout of its
+// repository, else the server's. Where things lie on this machine stays here.
+func (e *env) destination(ctx context.Context, api *client.Client, args []string, editor string) (string, hodl.HodlID, error) {
+	h, err := wanted(ctx, api, args)
+	if err != nil {
+		return "", "", e.failed(err)
+	}
+	if file := here(h.Location); file != "" && slices.Contains(fileEditors, editor) {
+		return fileLink(editor, file, h.Location), h.ID, nil
+	}
+	got, err := api.ResumeHodl(ctx, h.ID, client.Opening{Editor: editor})
+	if err != nil {
+		return "", h.ID, e.failed(err)
+	}
+	link, err := safeLink(got.DeepLink)
+	return link, h.ID, err
 }
 
 func wanted(ctx context.Context, api *client.Client, args []string) (*hodl.Hodl, error) {
@@ -77,15 +91,6 @@ func wanted(ctx context.Context, api *client.Client, args []string) (*hodl.Hodl,
 		return api.Hodl(ctx, hodl.HodlID(args[0]))
 	}
 	return api.LatestHodl(ctx)
-}
-
-// destination returns the link to open: to the file itself in a checkout of its
-// repository, else the server's.
-func destination(h *hodl.Hodl, editor string) (string, error) {
-	if file := here(h.Location); file != "" {
-		return fileLink(editor, file, h.Location), nil
-	}
-	return safeLink(h.DeepLink, editor)
 }
 
 // here returns where a place's file is on this machine, if we are in a checkout of

@@ -85,22 +85,23 @@ func TestSplitTags(t *testing.T) {
 // TestSafeLink wants nothing opened that starts another program than a browser or an
 // editor.
 func TestSafeLink(t *testing.T) {
-	for _, tt := range []struct{ link, editor, want string }{
-		{"https://example.com/a?b=c#d", "vscode", "https://example.com/a?b=c#d"},
-		{"HTTP://example.com/$(touch x)", "vscode", "http://example.com/$%28touch%20x%29"},
-		{"https://example.com/#:~:text=a%20b", "vscode", "https://example.com/#:~:text=a%20b"},
-		{"vscode://hodl.hodl/open?file=a&line=2", "cursor", "cursor://hodl.hodl/open?file=a&line=2"},
+	for link, want := range map[string]string{
+		"https://example.com/a?b=c#d":                                      "https://example.com/a?b=c#d",
+		"HTTP://example.com/$(touch x)":                                    "http://example.com/$%28touch%20x%29",
+		"https://example.com/#:~:text=a%20b":                               "https://example.com/#:~:text=a%20b",
+		"cursor://hodl.hodl/open?file=a&line=2":                            "cursor://hodl.hodl/open?file=a&line=2",
+		"jetbrains://goland/navigate/reference?path=a.go%3A2&project=hodl": "jetbrains://goland/navigate/reference?path=a.go%3A2&project=hodl",
 	} {
-		got, err := safeLink(tt.link, tt.editor)
-		if err != nil || got != tt.want {
-			t.Errorf("%s: %s, %v, want %s", tt.link, got, err, tt.want)
+		if got, err := safeLink(link); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", link, got, err, want)
 		}
 	}
 	for _, link := range []string{
 		"", "file:///etc/passwd", "javascript:alert(1)", "vscode://other.extension/run?x=y", "vscode://file/etc/passwd", "ssh://-oProxyCommand=x/",
 		"https://", "-version", "https:example.com", "ms-msdt:/id", "https://user:pw@example.com/", "https://exa\nmple.com/", "smb://host/share", "tel:1",
+		"jetbrains://idea/run", "git://example.com/",
 	} {
-		if got, err := safeLink(link, "vscode"); err == nil {
+		if got, err := safeLink(link); err == nil {
 			t.Errorf("%q would be opened as %s", link, got)
 		}
 	}
