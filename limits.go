@@ -186,6 +186,14 @@ func (d *SessionDraft) Check() error {
 	return f.err()
 }
 
+// Check reports every fault of the draft, or nil.
+func (d *ForkDraft) Check() error {
+	var f faults
+	f.text("title", d.Title, MaxTitle)
+	f.text("from", d.From, MaxTag)
+	return f.err()
+}
+
 func (t *Tab) check(at string, f *faults) {
 	f.required(at+"url", t.URL, MaxURL)
 	f.text(at+"title", t.Title, MaxTitle)

@@ -108,6 +108,12 @@ type NoteDraft struct {
 	Body string `json:"body" doc:"The text; at most 64 KiB"`
 }
 
+// ForkDraft is what a client sends to fork a session.
+type ForkDraft struct {
+	Title string `json:"title,omitempty" doc:"Title of the new session; that of the old one when absent"`
+	From  string `json:"from,omitempty" doc:"Fingerprint of the version to start from; the current one when absent"`
+}
+
 // Version is an immutable snapshot of a session, as listed.
 type Version struct {
 	Fingerprint string    `json:"fingerprint" doc:"SHA-256 that names the version, in hex"`

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"hodl"
@@ -90,6 +91,32 @@ func (c *Client) Versions(ctx context.Context, id hodl.SessionID, p Page) (*Vers
 func (c *Client) Version(ctx context.Context, id hodl.SessionID, fingerprint string) (*Content, error) {
 	out := &Content{}
 	return out, c.do(ctx, call{method: "GET", path: "/v1/sessions/" + segment(id) + "/versions/" + segment(fingerprint)}, out)
+}
+
+// SessionDiff tells how one version of a session became another.
+type SessionDiff struct {
+	ID   hodl.SessionID `json:"session_id"`
+	From *hodl.Version  `json:"from"` // nil when there was nothing before
+	To   hodl.Version   `json:"to"`
+	hodl.Diff
+}
+
+// DiffSession compares two versions of a session by their fingerprints:
+// GET /v1/sessions/{id}/diff. An empty to is the current version, an empty from the
+// one before to.
+func (c *Client) DiffSession(ctx context.Context, id hodl.SessionID, from, to string) (*SessionDiff, error) {
+	q := url.Values{}
+	set(q, "from", from)
+	set(q, "to", to)
+	out := &SessionDiff{}
+	return out, c.do(ctx, call{method: "GET", path: "/v1/sessions/" + segment(id) + "/diff", query: q}, out)
+}
+
+// ForkSession starts a new session from a version of session id:
+// POST /v1/sessions/{id}/fork.
+func (c *Client) ForkSession(ctx context.Context, id hodl.SessionID, d hodl.ForkDraft, options ...CallOption) (*CapturedSession, error) {
+	out := &CapturedSession{}
+	return out, c.do(ctx, call{method: "POST", path: "/v1/sessions/" + segment(id) + "/fork", in: d, options: options}, out)
 }
 
 // HoldSession holds an open session: POST /v1/sessions/{id}/hold.

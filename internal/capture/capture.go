@@ -14,6 +14,7 @@ import (
 
 // Store is what capturing needs of storage.
 type Store interface {
+	Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) (*hodl.Session, error)
 	SessionStanding(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID) (*store.SessionState, error)
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
 	PutSession(ctx context.Context, w store.SessionWrite) error

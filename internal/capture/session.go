@@ -142,8 +142,7 @@ func (s *Service) merge(ctx context.Context, p *hodl.Principal, d *hodl.SessionD
 		return store.VersionBody{}, err
 	}
 	if old == nil {
-		old = &store.VersionBody{Salt: make([]byte, 16)}
-		_, _ = rand.Read(old.Salt) // never fails: it ends the program instead
+		old = &store.VersionBody{Salt: newSalt()}
 	}
 	next := store.VersionBody{Salt: old.Salt, LastNote: old.LastNote, Content: hodl.Content{
 		Title: d.Title, Summary: d.Summary, Tabs: d.Tabs, Media: d.Media, Tags: d.Tags, Hodls: hodls,
@@ -151,6 +150,12 @@ func (s *Service) merge(ctx context.Context, p *hodl.Principal, d *hodl.SessionD
 	next.Content.Notes = mergeNotes(d.Notes, &old.Content, &next.LastNote, authorOf(p, now))
 	mergeThread(&next.Content, d.Thread, &old.Content, authorOf(p, now))
 	return next, nil
+}
+
+func newSalt() []byte {
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // never fails: it ends the program instead
+	return salt
 }
 
 // embedded returns the hodls a version holds: those the draft names, and those
@@ -186,6 +191,9 @@ func (s *Service) embedded(ctx context.Context, p *hodl.Principal, d *hodl.Sessi
 		if !seen[h.ID] {
 			out = append(out, *withLink(*h))
 		}
+	}
+	if err == nil && len(out) > hodl.MaxItems {
+		err = hodl.Invalid("hodl_ids", fmt.Sprintf("and the hodls that name the session are %d together; at most %d are allowed", len(out), hodl.MaxItems))
 	}
 	return out, err
 }

@@ -34,6 +34,8 @@ var keyRoutes = []route{
 	{"GET", "/v1/sessions/{ses}/content", ""},
 	{"GET", "/v1/sessions/{ses}/versions", ""},
 	{"GET", "/v1/sessions/{ses}/versions/{fp}", ""},
+	{"GET", "/v1/sessions/{ses}/diff", ""},
+	{"POST", "/v1/sessions/{ses}/fork", `{}`},
 	{"POST", "/v1/sessions/{ses}/resume", ""},
 	{"POST", "/v1/resume_tokens", `{"session_id":"{ses}","audience":"sdk.unihodl.app","scopes":["read:context"]}`},
 	{"GET", "/v1/resume_tokens", ""},

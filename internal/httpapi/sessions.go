@@ -72,12 +72,19 @@ type capturedReply struct {
 
 func (s *server) capture(ctx context.Context, c capture.SessionCapture, dropped []string) (*capturedReply, error) {
 	got, err := s.Capture.Session(ctx, principal(ctx), c)
+	if err == nil {
+		got.Warnings = append(dropped, got.Warnings...)
+	}
+	return replyCaptured(got, err)
+}
+
+func replyCaptured(got *capture.Captured, err error) (*capturedReply, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &capturedReply{
 		"/v1/sessions/" + string(got.ID), etag(got.Fingerprint),
-		capturedBody{got.ID, got.Fingerprint, got.CapturedAt, append(dropped, got.Warnings...)},
+		capturedBody{got.ID, got.Fingerprint, got.CapturedAt, got.Warnings},
 	}, nil
 }
 
@@ -196,43 +203,20 @@ func (s *server) content(ctx context.Context, x *hodl.Session, fingerprint strin
 	return &contentReply{etag(fingerprint), contentBody{x.ID, fingerprint, body.Content}}, nil
 }
 
-func (s *server) sessionVersion(ctx context.Context, in *struct {
+func (s *server) sessionFork(ctx context.Context, in *struct {
 	SessionPath
-	Fingerprint string `path:"fingerprint" doc:"The version"`
+	Body *hodl.ForkDraft
 },
-) (*contentReply, error) {
-	x, err := s.own(ctx, &in.SessionPath)
+) (*capturedReply, error) {
+	id, err := in.parse()
 	if err != nil {
 		return nil, err
 	}
-	return s.content(ctx, x, in.Fingerprint)
-}
-
-type versionsReply struct {
-	Body struct {
-		Versions []hodl.Version `json:"versions" doc:"A page of versions, last captured first"`
-		Next     *string        `json:"next_cursor" doc:"Cursor of the next page; null at the end"`
+	draft := hodl.ForkDraft{}
+	if in.Body != nil {
+		draft = *in.Body
 	}
-}
-
-func (s *server) sessionVersions(ctx context.Context, in *struct {
-	SessionPath
-	Paging
-},
-) (*versionsReply, error) {
-	x, err := s.own(ctx, &in.SessionPath)
-	if err != nil {
-		return nil, err
-	}
-	page, err := in.byTime()
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.Store.Versions(ctx, x.Workspace, x.Mode, x.ID, page)
-	out := &versionsReply{}
-	out.Body.Versions = list
-	out.Body.Next = more(list, page.Limit, func(v hodl.Version) string { return encodeCursor(encodeTime(v.CapturedAt), v.Fingerprint) })
-	return out, err
+	return replyCaptured(s.Capture.Fork(ctx, principal(ctx), id, draft))
 }
 
 func (s *server) sessionMove(o hodl.Operation) func(context.Context, *SessionPath) (*sessionReply, error) {

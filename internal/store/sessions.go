@@ -355,20 +355,34 @@ func (s *Store) Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, i
 	return body, wrap(json.Unmarshal(plain, body), "read session %s", id)
 }
 
+const versionColumns = `select v.fingerprint, v.captured_at, v.author, v.fingerprint = s.fingerprint
+	from session_versions v join sessions s on s.workspace = v.workspace and s.mode = v.mode and s.id = v.session
+	where v.workspace = $1 and v.mode = $2 and v.session = $3 `
+
+// ListedVersion returns a version of a session as [Store.Versions] lists it. Whose
+// session it is has been settled by the caller.
+func (s *Store) ListedVersion(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (hodl.Version, error) {
+	var out hodl.Version
+	err := s.view(ctx, ws, func(q querier) (err error) {
+		out, err = scanVersion(q.QueryRowContext(ctx, versionColumns+`and v.fingerprint = $4`, ws, m, id, fingerprint))
+		return err
+	})
+	return out, missing(err, "version", fingerprint)
+}
+
 // Versions lists the versions of a session, last captured first.
 func (s *Store) Versions(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, p Page) ([]hodl.Version, error) {
 	var out []hodl.Version
 	err := s.view(ctx, ws, func(q querier) (err error) {
-		out, err = rowsOf(ctx, q, scanVersion, `select v.fingerprint, v.captured_at, v.author, v.fingerprint = s.fingerprint
-			from session_versions v join sessions s on s.workspace = v.workspace and s.mode = v.mode and s.id = v.session
-			where v.workspace = $1 and v.mode = $2 and v.session = $3 and v.captured_at >= $4 and (v.captured_at, v.fingerprint) < ($5, $6)
+		out, err = rowsOf(ctx, q, func(row *sql.Rows) (hodl.Version, error) { return scanVersion(row) },
+			versionColumns+`and v.captured_at >= $4 and (v.captured_at, v.fingerprint) < ($5, $6)
 			order by v.captured_at desc, v.fingerprint desc limit $7`, ws, m, id, micros(p.Since), p.before(), p.BeforeID, p.Limit)
 		return err
 	})
 	return out, err
 }
 
-func scanVersion(row *sql.Rows) (hodl.Version, error) {
+func scanVersion(row scanner) (hodl.Version, error) {
 	var v hodl.Version
 	var captured int64
 	err := row.Scan(&v.Fingerprint, &captured, &v.Author, &v.Current)
