@@ -90,6 +90,17 @@ func TestSessions(t *testing.T) {
 	if old := must[*client.Content](t)(c.Version(ctx, first.ID, first.Fingerprint)); old.Title != "the cache bug" {
 		t.Errorf("the old version is called %q", old.Title)
 	}
+	d := must[*client.SessionDiff](t)(c.DiffSession(ctx, first.ID, "", ""))
+	if d.From == nil || d.From.Fingerprint != first.Fingerprint || d.To.Fingerprint != second.Fingerprint || d.Changed != 1 || d.Changes[0].Field != "title" {
+		t.Errorf("diff %+v", d)
+	}
+	fork := must[*client.CapturedSession](t)(c.ForkSession(ctx, first.ID, hodl.ForkDraft{Title: "another way", From: first.Fingerprint}))
+	if x := must[*client.Content](t)(c.Content(ctx, fork.ID)); x.Title != "another way" || fork.ID == first.ID {
+		t.Errorf("fork %+v holds %+v", fork, x)
+	}
+	if err := c.DeleteSession(ctx, fork.ID); err != nil {
+		t.Error(err)
+	}
 	if list := must[*client.SessionPage](t)(c.Sessions(ctx, client.Page{})); len(list.Sessions) != 1 || list.Sessions[0].ID != first.ID {
 		t.Errorf("sessions %+v", list)
 	}

@@ -7,61 +7,6 @@ import (
 	"time"
 )
 
-// The transitions of a session, by its calls: what each answers and where it leads.
-func TestStates(t *testing.T) {
-	w := newWorld(t)
-	move := func(to string) route { return route{"POST", "/v1/sessions/{ses}/" + to, ""} }
-	capture, update := route{"PUT", "/v1/sessions/{ses}", `{"title":"new"}`}, route{"PUT", "/v1/sessions/{ses}", `{"title":"new","state":"open"}`}
-	ways := map[string][]route{ // to a state
-		"open": {update}, "held": {capture}, "resumed": {capture, move("resume")}, "archived": {capture, move("archive")},
-	}
-	for _, tt := range []struct {
-		from string
-		do   route
-		want string // the state after, or a code
-	}{
-		{"open", move("hold"), "held"},
-		{"open", move("resume"), "resumed"},
-		{"open", move("archive"), "archived"},
-		{"open", move("restore"), "invalid_transition"},
-		{"held", move("hold"), "held"},
-		{"held", move("resume"), "resumed"},
-		{"held", move("archive"), "archived"},
-		{"held", move("restore"), "held"},
-		{"resumed", move("hold"), "invalid_transition"},
-		{"resumed", move("resume"), "resumed"},
-		{"resumed", move("archive"), "archived"},
-		{"archived", move("hold"), "invalid_transition"},
-		{"archived", move("resume"), "invalid_transition"},
-		{"archived", move("archive"), "archived"},
-		{"archived", move("restore"), "held"},
-		{"archived", capture, "invalid_transition"},
-		{"archived", update, "invalid_transition"},
-		{"resumed", update, "open"},
-		{"held", update, "open"},
-		{"open", capture, "open"}, // the same fingerprint
-		{"open", route{"PUT", "/v1/sessions/{ses}", `{"title":"changed"}`}, "held"},
-		{"resumed", route{"PUT", "/v1/sessions/{ses}", `{"title":"changed"}`}, "held"},
-	} {
-		id := fmt.Sprintf("ses_%s%s%d", tt.from, strings.ReplaceAll(tt.want, "_", ""), w.clock.micros.Load())
-		at := strings.NewReplacer("{ses}", id)
-		for _, r := range ways[tt.from] {
-			w.ok(live, r.method, at.Replace(r.path), r.body)
-		}
-		a := w.call(live, tt.do.method, at.Replace(tt.do.path), tt.do.body)
-		got := w.ok(live, "GET", "/v1/sessions/"+id, "").text("state")
-		if a.status >= 300 {
-			if got != tt.from {
-				t.Errorf("%s %s %s was refused and left it %s", tt.from, tt.do.method, tt.do.path, got)
-			}
-			got = a.code()
-		}
-		if got != tt.want {
-			t.Errorf("%s, then %s %s %s: %s, want %s", tt.from, tt.do.method, tt.do.path, tt.do.body, got, tt.want)
-		}
-	}
-}
-
 func TestArchivedSessionsMintNothing(t *testing.T) {
 	w := newWorld(t)
 	w.capture("ses_away")

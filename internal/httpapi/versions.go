@@ -61,7 +61,7 @@ func (s *server) sessionVersions(ctx context.Context, in *struct {
 type diffReply struct {
 	Body struct {
 		ID   hodl.SessionID `json:"session_id" doc:"The session"`
-		From *hodl.Version  `json:"from" doc:"The version before; null for nothing, when there is none"`
+		From *hodl.Version  `json:"from,omitempty" doc:"The version before; left out when there was none"`
 		To   hodl.Version   `json:"to" doc:"The version after"`
 		hodl.Diff
 	}

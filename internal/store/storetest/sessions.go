@@ -117,6 +117,11 @@ func testVersions(t *testing.T, w *world) {
 	must(t, err)
 	equal(t, "second page", got, want[1:])
 	equal(t, "captured at", w.mustSession(t, id).CapturedAt, back.At)
+	listed, err := w.ListedVersion(ctx, w.ws, hodl.Live, id, one.Fingerprint)
+	must(t, err)
+	equal(t, "one version", listed, want[1])
+	_, err = w.ListedVersion(ctx, w.ws, hodl.Sandbox, id, one.Fingerprint)
+	refused(t, "listed in another mode", err, hodl.NotFound)
 	_, err = w.Version(ctx, w.ws, hodl.Live, id, "0000")
 	refused(t, "no such version", err, hodl.NotFound)
 	_, err = w.Version(ctx, w.ws, hodl.Sandbox, id, one.Fingerprint)
@@ -124,6 +129,8 @@ func testVersions(t *testing.T, w *world) {
 	other, _ := w.workspace(t, "other", hodl.Scale)
 	_, err = w.Version(ctx, other, hodl.Live, id, one.Fingerprint)
 	refused(t, "version in another workspace", err, hodl.NotFound)
+	_, err = w.ListedVersion(ctx, other, hodl.Live, id, one.Fingerprint)
+	refused(t, "listed in another workspace", err, hodl.NotFound)
 }
 
 func testNotYours(t *testing.T, w *world) {
