@@ -273,10 +273,9 @@ func nodesOf(c *Content) []authoredNode {
 }
 
 func (n authoredNode) thing() thing {
-	return thing{n.ID, n.Text, []fact{
-		{"kind", string(n.Kind)}, {"text", n.Text}, {"evidence", asList(n.Evidence)}, {"supports", asList(n.Supports)},
-		{"depends_on", asList(n.DependsOn)}, {"confidence", number(n.Confidence)}, {"author", n.by.Author}, {"trust", string(n.by.Trust)},
-	}}
+	facts := []fact{{"kind", string(n.Kind)}, {"text", n.Text}, {"evidence", asList(n.Evidence)}, {"supports", asList(n.Supports)}}
+	return thing{n.ID, n.Text, append(facts,
+		fact{"depends_on", asList(n.DependsOn)}, fact{"confidence", number(n.Confidence)}, fact{"author", n.by.Author}, fact{"trust", string(n.by.Trust)})}
 }
 
 func noteThing(n Note) thing {
