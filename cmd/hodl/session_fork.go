@@ -59,7 +59,7 @@ var signs = map[hodl.ChangeKind]string{hodl.Added: "+", hodl.Removed: "-", hodl.
 // printDiff prints one change a line, and what changed of a thing below it.
 func (e *env) printDiff(d *client.SessionDiff) error {
 	for _, c := range d.Changes {
-		if err := e.printLine(describe(c)); err != nil {
+		if err := e.printLine(changeLine(c)); err != nil {
 			return err
 		}
 		for _, x := range c.Edits {
@@ -77,7 +77,7 @@ func (e *env) printDiff(d *client.SessionDiff) error {
 	return nil
 }
 
-func describe(c hodl.Change) string {
+func changeLine(c hodl.Change) string {
 	place := c.Is
 	switch c.Kind {
 	case hodl.Removed:
