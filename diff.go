@@ -287,10 +287,9 @@ func hodlThing(h Hodl) thing {
 	if h.Location == nil {
 		location = nil
 	}
-	return thing{string(h.ID), cmp.Or(h.Title, h.URL, h.Note), []fact{
-		{"url", h.URL}, {"title", h.Title}, {"note", h.Note}, {"tags", asList(h.Tags)}, {"source", string(h.Source)},
-		{"location", string(location)}, {"session_id", string(h.SessionID)}, {"deep_link", h.DeepLink},
-	}}
+	facts := []fact{{"url", h.URL}, {"title", h.Title}, {"note", h.Note}, {"tags", asList(h.Tags)}, {"source", string(h.Source)}}
+	return thing{string(h.ID), cmp.Or(h.Title, h.URL, h.Note), append(facts,
+		fact{"location", string(location)}, fact{"session_id", string(h.SessionID)}, fact{"deep_link", h.DeepLink})}
 }
 
 func number(f *float64) string {
