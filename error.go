@@ -48,6 +48,7 @@ type Error struct {
 	Hint       string        // what to do about it
 	Fields     []FieldError  // for [ValidationFailed]: every fault found, in the order of the body
 	RetryAfter time.Duration // for refusals that pass by themselves
+	Limit      *Limit        // the bound that was met, of [RateLimited] and [QuotaExceeded]
 	Cause      error         // logged, never serialized
 }
 

@@ -23,7 +23,7 @@ type Me struct {
 	Workspaces    []Joined         `json:"workspaces"` // all the person is a member of, newest first
 }
 
-// Usage is how many hydrations the workspace made this month.
+// Usage is how many hydrations the workspace made this month, and how fast it may go.
 type Usage struct {
 	Month      string        `json:"month"` // UTC, as 2026-11
 	Mode       hodl.Mode     `json:"mode"`
@@ -32,6 +32,7 @@ type Usage struct {
 	Quota      *int64        `json:"quota"` // nil for no bound
 	ResetsAt   time.Time     `json:"resets_at"`
 	Members    []MemberUsage `json:"members"` // of UsageByMember alone
+	Rates      []Rate        `json:"rate_limits"` // none for no bound
 }
 
 // MemberUsage is how many hydrations of a member's sessions there were.
@@ -39,6 +40,14 @@ type MemberUsage struct {
 	User       hodl.UserID `json:"user_id"`
 	Name       string      `json:"name"`
 	Hydrations int64       `json:"hydrations"`
+}
+
+// Rate is how fast the workspace may go with one kind of request: default for
+// requests, captures for those of capture-only keys, mints, hydrations.
+type Rate struct {
+	Name      string `json:"name"`
+	PerSecond int    `json:"per_second"`
+	Burst     int    `json:"burst"`
 }
 
 // Me tells who the key belongs to: GET /v1/me.

@@ -127,8 +127,26 @@ type answer struct {
 }
 
 // send makes a request with a credential. An error means that no answer, or only a
-// part of one, came back.
+// part of one, came back. A client that is too fast waits as it is told.
 func (s *server) send(ctx context.Context, method, path, credential string, body any) (*answer, error) {
+	for {
+		a, err := s.sendOnce(ctx, method, path, credential, body)
+		if err != nil || a.code() != hodl.RateLimited {
+			return a, err
+		}
+		wait, err := time.ParseDuration(a.header.Get("Retry-After") + "s")
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (s *server) sendOnce(ctx context.Context, method, path, credential string, body any) (*answer, error) {
 	var payload io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)

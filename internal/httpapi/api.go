@@ -15,6 +15,7 @@ import (
 	"hodl"
 	"hodl/internal/auth"
 	"hodl/internal/capture"
+	"hodl/internal/meter"
 	"hodl/internal/resume"
 	"hodl/internal/store"
 )
@@ -55,6 +56,7 @@ type Store interface {
 	RevokeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) error
 	Ping(ctx context.Context) error
 	Backlog() (waiting, most int)
+	Busy() bool
 	Now() time.Time
 	NewID(prefix string) string
 }
@@ -75,8 +77,11 @@ type Options struct {
 
 type server struct {
 	Options
-	metrics *metrics
-	fixed   map[string][]string // the methods of each path that has no parameter
+	metrics  *metrics
+	requests *meter.Rates // what keys do, but for
+	captures *meter.Rates // what capture-only keys do, and
+	mints    *meter.Rates
+	fixed    map[string][]string // the methods of each path that has no parameter
 }
 
 // New returns the handler of the whole API.
@@ -85,7 +90,7 @@ func New(o Options) http.Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
-	s := &server{Options: o, metrics: newMetrics(o.Store)}
+	s := &server{Options: o, metrics: newMetrics(o.Store), requests: meter.NewRates(meter.Requests), captures: meter.NewRates(meter.Captures), mints: meter.NewRates(meter.Mints)}
 	mux := http.NewServeMux()
 	api := newHuma(mux)
 	s.routes(router{api, o.BodyTimeout})
@@ -192,5 +197,5 @@ func (s *server) routes(api router) {
 	register(api, op{"changeWorkspace", "PATCH", "/v1/workspaces/{id}", "workspaces:write", "Rename the key's workspace, or say how far its tokens go, as an admin", ok, []int{404, 413, 422}}, s.workspaceChange)
 
 	register(api, op{"me", "GET", "/v1/me", "", "Who the key belongs to", ok, nil}, s.me)
-	register(api, op{"usage", "GET", "/v1/usage", "usage:read", "Hydrations of this month", ok, []int{422}}, s.usage)
+	register(api, op{"usage", "GET", "/v1/usage", "usage:read", "Hydrations of this month, the quota and the rates", ok, []int{422}}, s.usage)
 }

@@ -33,6 +33,9 @@ func check(t *testing.T, method, path string, a *answer) {
 	if (a.status == 429 || a.status == 503) && a.header.Get("Retry-After") == "" {
 		t.Errorf("%s: a %d without Retry-After", at, a.status)
 	}
+	if a.status == 429 && (!policyForm.MatchString(a.header.Get("RateLimit-Policy")) || !limitForm.MatchString(a.header.Get("RateLimit"))) {
+		t.Errorf("%s: a 429 with RateLimit-Policy %s and RateLimit %s", at, a.header.Get("RateLimit-Policy"), a.header.Get("RateLimit"))
+	}
 	if a.status == 401 && !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
 		t.Errorf("%s: a 401 without WWW-Authenticate", at)
 	}
@@ -43,6 +46,11 @@ func check(t *testing.T, method, path string, a *answer) {
 		checkSchema(t, method, path, a)
 	}
 }
+
+var (
+	policyForm = regexp.MustCompile(`^"[a-z]+";q=[1-9]\d*;w=[1-9]\d*$`)
+	limitForm  = regexp.MustCompile(`^"[a-z]+";r=\d+;t=[1-9]\d*$`)
+)
 
 func checkEnvelope(t *testing.T, at string, a *answer) {
 	t.Helper()

@@ -194,8 +194,12 @@ func (w *world) raw(text string, shut bool) *answer {
 func TestBodiesThatDoNotArrive(t *testing.T) {
 	w := newWorld(t, setting{bodyTimeout: 50 * time.Millisecond})
 	head := "POST /v1/hodls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + w.keys[live] + "\r\nContent-Type: application/json\r\n"
+	slow := w.raw(head+"Content-Length: 100\r\n\r\n{", false)
+	if slow.status != 408 {
+		t.Errorf("a body that is slow: %s", slow)
+	}
 	for name, a := range map[string]*answer{
-		"slow":          w.raw(head+"Content-Length: 100\r\n\r\n{", false),
+		"slow":          slow,
 		"cut off":       w.raw(head+"Content-Length: 100\r\n\r\n{", true),
 		"broken chunks": w.raw(head+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", true),
 	} {

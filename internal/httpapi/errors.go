@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -80,7 +79,10 @@ func toWire(err error) *errorBody {
 		body.header.Set("WWW-Authenticate", challenge(e.Code))
 	}
 	if e.RetryAfter > 0 || status == http.StatusServiceUnavailable {
-		body.header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(e.RetryAfter.Seconds())))))
+		body.header.Set("Retry-After", strconv.Itoa(seconds(e.RetryAfter)))
+	}
+	if e.Limit != nil {
+		tell(*e.Limit, body.header.Set)
 	}
 	return body
 }
@@ -118,6 +120,11 @@ func newError(status int, message string, errs ...error) huma.StatusError {
 	if message == unreadable {
 		return toWire(hodl.Errorf(hodl.BadRequest, "the body broke off").WithHint("send all of it: as much as Content-Length says, or whole chunks"))
 	}
+	if status == http.StatusRequestTimeout {
+		wire := toWire(hodl.Errorf(hodl.BadRequest, "the body did not arrive in time").WithHint("send the whole body at once; nothing was stored"))
+		wire.status = status // the one status of a code that has another
+		return wire
+	}
 	code, known := codes[status]
 	if !known {
 		return toWire(errors.Join(append(errs, errors.New(message))...))
@@ -129,11 +136,7 @@ func newError(status int, message string, errs ...error) huma.StatusError {
 	if e.Hint == "" {
 		e.Hint = hints[e.Code]
 	}
-	wire := toWire(e)
-	if status != 408 {
-		wire.status = statuses[e.Code]
-	}
-	return wire
+	return toWire(e)
 }
 
 // unreadable is what huma says, with status 500, of a body that breaks off; the

@@ -52,6 +52,7 @@ var limits = []limit{
 	{"/v1/hodls", "location.file", hodl.MaxPath, text(`{"location":{"file":"%s"}}`)},
 	{"/v1/hodls", "location.repository", hodl.MaxPath, text(`{"location":{"repository":"%s"}}`)},
 	{"/v1/hodls", "location.branch", hodl.MaxPath, text(`{"location":{"file":"f","branch":"%s"}}`)},
+	{"/v1/hodls", "location.commit", hodl.MaxPath, text(`{"location":{"file":"f","commit":"%s"}}`)},
 	{"/v1/hodls", "location.selection.text", hodl.MaxSelection, text(`{"location":{"file":"f","selection":{"start_line":1,"start_column":1,"end_line":1,"end_column":1,"text":"%s"}}}`)},
 	{"/v1/hodl", "title", hodl.MaxTitle, text(`{"session_id":"ses_limit","title":"%s"}`)},
 	{"/v1/hodl", "summary", hodl.MaxSummary, text(`{"session_id":"ses_limit","summary":"%s"}`)},
@@ -63,6 +64,8 @@ var limits = []limit{
 	{"/v1/sessions", "tabs[0].url", hodl.MaxURL, address(`{"tabs":[{"title":"","url":"%s"}]}`)},
 	{"/v1/sessions", "tabs[0].title", hodl.MaxTitle, text(`{"tabs":[{"url":"https://a.b","title":"%s"}]}`)},
 	{"/v1/sessions", "tabs[0].selected_text", hodl.MaxSelection, text(`{"tabs":[{"url":"https://a.b","title":"","selected_text":"%s"}]}`)},
+	{"/v1/sessions", "tabs[0].tab_role", hodl.MaxName, text(`{"tabs":[{"url":"https://a.b","title":"","tab_role":"%s"}]}`)},
+	{"/v1/sessions", "media[0].url", hodl.MaxURL, address(`{"media":[{"kind":"video","url":"%s"}]}`)},
 	{"/v1/sessions", "media", hodl.MaxItems, list(`{"media":%s}`, `{"kind":"video","url":"https://a.b"}`)},
 	{"/v1/sessions", "media[0].transcript_anchor", hodl.MaxSelection, text(`{"media":[{"kind":"audio","url":"https://a.b","transcript_anchor":"%s"}]}`)},
 	{"/v1/sessions", "notes", hodl.MaxItems, list(`{"notes":%s}`, `{"body":"x"}`)},
@@ -72,6 +75,10 @@ var limits = []limit{
 		return fmt.Sprintf(`{"reasoning_thread":[{"id":"n","kind":"question","text":"%s"}]}`, letters(n-1)) // the id counts
 	}},
 	{"/v1/sessions", "reasoning_thread[0].id", hodl.MaxTag, text(`{"reasoning_thread":[{"id":"%s","kind":"question","text":"?"}]}`)},
+	{"/v1/sessions", "reasoning_thread[0].text", hodl.MaxNode, func(n int) string {
+		return fmt.Sprintf(`{"reasoning_thread":[{"id":"n","kind":"question","text":"?","evidence":["%s"]}]}`, letters(n-2)) // all of a node counts
+	}},
+	{"/v1/sessions/ses_limits/fork", "title", hodl.MaxTitle, text(`{"title":"%s"}`)},
 	{"/v1/api_keys", "name", hodl.MaxName, text(`{"name":"%s"}`)},
 }
 
@@ -79,6 +86,7 @@ var limits = []limit{
 // with its limit.
 func TestLimits(t *testing.T) {
 	w := newWorld(t)
+	w.capture("ses_limits")
 	for _, l := range limits {
 		w.ok(live, "POST", l.path, l.body(l.most))
 		a := w.call(live, "POST", l.path, l.body(l.most+1))
@@ -90,6 +98,43 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s %s: %q does not tell the limit %d: %.300s", l.path, l.field, got, l.most, a)
 		}
 	}
+}
+
+// The same, where it takes a token, or where what is as large as may be is refused
+// for another reason.
+func TestLimitsOfOtherCalls(t *testing.T) {
+	w := newWorld(t)
+	w.capture("ses_limits")
+	minted := w.mint("ses_limits", "write:notes write:next_step")
+	for _, l := range []struct {
+		as string
+		limit
+	}{
+		{minted.text("token"), limit{"/v1/sessions/ses_limits/notes", "body", hodl.MaxNote, text(`{"body":"%s"}`)}},
+		{minted.text("token"), limit{"/v1/sessions/ses_limits/reasoning_nodes", "text", hodl.MaxNode, text(`{"id":"n9","kind":"question","text":"%s"}`)}},
+		{live, limit{"/v1/resume_tokens", "audience", hodl.MaxAudience, text(`{"session_id":"ses_limits","scopes":["read:context"],"audience":"%s"}`)}},
+		{live, limit{"/v1/resume_tokens/" + minted.text("jti") + "/revoke", "reason", hodl.MaxTitle, text(`{"reason":"%s"}`)}},
+	} {
+		a := w.call(l.as, "POST", l.path, l.body(l.most+1))
+		if got := fieldMessage(a, l.field); a.status != 422 || !strings.Contains(got, fmt.Sprint(l.most)) {
+			t.Errorf("%s %s: %q does not tell the limit %d: %.300s", l.path, l.field, got, l.most, a)
+		}
+	}
+}
+
+// A session holds as many hodls as may be, and not one more by either way.
+func TestHodlsOfASessionAreBounded(t *testing.T) {
+	w := newWorld(t)
+	w.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
+		insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, session, created_at, updated_at, deleted_at)
+		select $1, 'live', $2, 'hdl_' || i, '', 'x', '', '[]', 'rest', '', 'ses_many', i, i, 0 from n`, string(w.ws), string(w.user))
+	extra := w.ok(live, "POST", "/v1/hodls", `{"title":"x"}`).text("id")
+	w.ok(live, "PUT", "/v1/sessions/ses_many", `{}`)
+	w.run([]scenario{
+		{name: "one more", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x","session_id":"ses_many"}`, status: 422, code: "validation_failed", has: []string{`"session_id"`, "1,000"}},
+		{name: "one named", as: live, method: "PUT", path: "/v1/sessions/ses_many", body: `{"hodl_ids":["` + extra + `"]}`, status: 422, code: "validation_failed", has: []string{`"hodl_ids"`, "1000"}},
+		{name: "one that is there", as: live, method: "PATCH", path: "/v1/hodls/hdl_7", body: `{"title":"y"}`, status: 200},
+	})
 }
 
 // fieldMessage is what a refusal says of a field.

@@ -68,6 +68,7 @@ type usageReply struct {
 		Hydrations int64         `json:"hydrations" doc:"Hydrations so far"`
 		Quota      *int64        `json:"quota" doc:"How many there may be; null for no bound"`
 		ResetsAt   time.Time     `json:"resets_at" doc:"When the count starts anew (RFC 3339, UTC)"`
+		Rates      []rateBody    `json:"rate_limits" doc:"How fast the workspace may go; empty for no bound"`
 		Members    []memberUsage `json:"members,omitempty" doc:"By member, most first, where that was asked for"`
 	}
 }
@@ -85,6 +86,7 @@ func (s *server) usage(ctx context.Context, in *UsageQuery) (*usageReply, error)
 	out := &usageReply{}
 	b := &out.Body
 	b.Month, b.Mode, b.Plan, b.Hydrations, b.ResetsAt = hodl.Month(now), p.Mode, p.Plan, used, hodl.NextMonth(now)
+	b.Rates = ratesOf(plan, p.Mode)
 	if quota := plan.Quota(p.Mode); quota > 0 {
 		b.Quota = &quota
 	}

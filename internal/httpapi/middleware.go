@@ -121,10 +121,14 @@ func (s *server) serve(mux *http.ServeMux, w *recorder, r *http.Request, info *r
 			writeError(w, hodl.Errorf(hodl.Internal, "panic"))
 		}
 	}()
-	if preflight(w, r) {
+	err := checkHead(r.URL, r.Header)
+	if err == nil && preflight(w, r) {
 		return
 	}
-	if err := checkURL(r.URL); err != nil {
+	if err == nil {
+		err = checkURL(r.URL)
+	}
+	if err != nil {
 		fault(r.Context(), err)
 		writeError(w, err)
 		return

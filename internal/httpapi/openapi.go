@@ -24,6 +24,9 @@ func share(spec *huma.OpenAPI) {
 				if status[0] < '4' {
 					delete(r.Headers, "Content-Type") // the media types tell
 					delete(r.Headers, "Content-Length")
+					if _, byAKey := o.Security[0][byKey]; byAKey {
+						tellsRates(r)
+					}
 					continue
 				}
 				name := strings.ReplaceAll(r.Description, " ", "")
@@ -33,6 +36,7 @@ func share(spec *huma.OpenAPI) {
 		}
 	}
 	spec.Components.Responses = shared
+	spec.Components.Headers = rateHeaders()
 }
 
 func operationsOf(item *huma.PathItem) map[string]*huma.Operation {
@@ -44,6 +48,9 @@ func operationsOf(item *huma.PathItem) map[string]*huma.Operation {
 func describeRefusal(status string, r *huma.Response) *huma.Response {
 	n, _ := strconv.Atoi(status)
 	var named []string
+	if n == http.StatusRequestTimeout {
+		named = append(named, string(codes[n])) // its code has another status
+	}
 	for code, s := range statuses {
 		if s == n {
 			named = append(named, string(code))
@@ -57,6 +64,9 @@ func describeRefusal(status string, r *huma.Response) *huma.Response {
 	}
 	if n == http.StatusTooManyRequests || n == http.StatusServiceUnavailable {
 		out.Headers = map[string]*huma.Param{"Retry-After": {Schema: text, Description: "Seconds to wait"}}
+	}
+	if n == http.StatusTooManyRequests {
+		maps.Copy(out.Headers, rateHeaders())
 	}
 	return out
 }
@@ -77,4 +87,24 @@ func (*hydrateReply) describe(r huma.Registry) map[string]*huma.MediaType {
 	}
 	out["application/json"] = &huma.MediaType{Schema: r.Schema(reflect.TypeFor[contextBody](), true, "")}
 	return out
+}
+
+// tellsRates makes the headers of a key's answer references to the common ones.
+func tellsRates(r *huma.Response) {
+	if r.Headers == nil {
+		r.Headers = map[string]*huma.Param{}
+	}
+	for name := range rateHeaders() {
+		r.Headers[name] = &huma.Param{Ref: "#/components/headers/" + name}
+	}
+}
+
+// rateHeaders tell where a workspace stands, on every answer to a key whose plan is
+// bounded.
+func rateHeaders() map[string]*huma.Param {
+	text := &huma.Schema{Type: "string"}
+	return map[string]*huma.Param{
+		"RateLimit-Policy": {Schema: text, Description: "The bound: how much at once (q) comes back in how many seconds (w)"},
+		"RateLimit":        {Schema: text, Description: "What is left of it (r), and for how many seconds there is no more (t)"},
+	}
 }

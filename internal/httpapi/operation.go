@@ -44,11 +44,15 @@ func (o op) operation() huma.Operation {
 	if o.needs == byToken {
 		security = byToken
 	}
+	refusals := append([]int{400, 401, 403, 415, 429, 503}, o.refusals...)
+	if o.method != http.MethodGet {
+		refusals = append(refusals, http.StatusRequestTimeout)
+	}
 	return huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, DefaultStatus: o.status,
 		Tags:         []string{strings.Split(o.path, "/")[2]},
 		Security:     []map[string][]string{{security: {}}},
-		Errors:       append([]int{400, 401, 403, 415, 429, 503}, o.refusals...),
+		Errors:       refusals,
 		MaxBodyBytes: hodl.MaxRequest + 1,
 		Metadata:     map[string]any{"needs": o.needs},
 	}
@@ -182,6 +186,9 @@ func (s *server) authenticateKey(ctx huma.Context, key, needs string) (huma.Cont
 		return ctx, err
 	}
 	readable(ctx.SetHeader, ctx.Header("Origin"))
+	if err := s.admit(ctx, p); err != nil {
+		return ctx, err
+	}
 	if p.CaptureOnly() {
 		return huma.WithValue(ctx, principalKey, p), onlyCaptures(ctx)
 	}

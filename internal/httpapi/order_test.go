@@ -132,6 +132,7 @@ func TestOrderOfChecks(t *testing.T) {
 		t.Helper()
 		serial++
 		w.exec(`delete from usage`)
+		w.clock.advance(time.Second) // slower than the plan's rates
 		a := w.attempt("ses_order" + string(rune('a'+serial/26)) + string(rune('a'+serial%26)))
 		faults[other].apply(a)
 		if want != other {

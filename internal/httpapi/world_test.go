@@ -87,20 +87,24 @@ type setting struct {
 	resumeStore func(*store.Store) resume.Store // what the way of a token sees of the store
 	ready       func(context.Context) error
 	bodyTimeout time.Duration
+	alone       bool // no other test runs beside it
+	queue       int  // writes waiting before new ones are refused
 }
 
 // newWorld makes a world for a test, which then runs beside others.
 func newWorld(t *testing.T, settings ...setting) *world {
 	t.Helper()
-	t.Parallel()
 	set := setting{}
 	if len(settings) > 0 {
 		set = settings[0]
 	}
+	if !set.alone {
+		t.Parallel()
+	}
 	w := &world{t: t, dir: t.TempDir(), clock: &clock{}, log: &journal{}, keys: map[string]string{nobody: ""}}
 	master, err := seal.CreateMaster(filepath.Join(w.dir, "master.key"))
 	w.must(err)
-	w.Store, err = store.Open(t.Context(), store.Options{Dir: w.dir, Master: master, Now: w.clock.now})
+	w.Store, err = store.Open(t.Context(), store.Options{Dir: w.dir, Master: master, Now: w.clock.now, Queue: set.queue})
 	w.must(err)
 	t.Cleanup(func() { w.must(w.Close()) })
 	w.listen(set)

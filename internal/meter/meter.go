@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"sync"
 	"time"
+
+	"hodl"
 )
 
 const shards = 64
@@ -14,8 +16,10 @@ const shards = 64
 // A Limiter lets each key do so much at once and so much a second, by the generic
 // cell rate algorithm: one time per key, no timers. It is safe for concurrent use.
 type Limiter struct {
+	name     string
 	interval time.Duration // between two at the steady rate
-	burst    time.Duration // how far ahead of the rate a key may be
+	burst    int64         // how many at once
+	full     time.Duration // how long a burst takes to come back
 	seed     maphash.Seed
 	shards   [shards]shard
 }
@@ -25,17 +29,17 @@ type shard struct {
 	next map[uint64]int64 // hash of a key -> when its next one is due, Unix nanoseconds
 }
 
-// most is how many keys a shard remembers before it drops those that are no longer
+// mostKeys is how many keys a shard remembers before it drops those that are no longer
 // ahead of their rate.
-const most = 4096
+const mostKeys = 4096
 
 // NewLimiter lets each key do burst at once and perSecond after that. A rate of 0
-// is no bound.
-func NewLimiter(perSecond float64, burst int) *Limiter {
-	l := &Limiter{seed: maphash.MakeSeed()}
+// is no bound. The name is that of its [hodl.Limit].
+func NewLimiter(name string, perSecond float64, burst int) *Limiter {
+	l := &Limiter{name: name, burst: int64(max(burst, 1)), seed: maphash.MakeSeed()}
 	if perSecond > 0 {
 		l.interval = time.Duration(float64(time.Second) / perSecond)
-		l.burst = l.interval * time.Duration(max(burst-1, 0))
+		l.full = l.interval * time.Duration(l.burst)
 	}
 	for i := range l.shards {
 		l.shards[i].next = map[uint64]int64{}
@@ -43,39 +47,53 @@ func NewLimiter(perSecond float64, burst int) *Limiter {
 	return l
 }
 
-// Take counts one for key at now. If that is too fast it counts nothing and
-// returns how long to wait.
-func (l *Limiter) Take(key string, now time.Time) (wait time.Duration, ok bool) {
-	return l.take(key, now, true)
+// Take counts one for key at now, and tells where the key stands after it. If that
+// is too fast it counts nothing, and the limit says how long to wait.
+func (l *Limiter) Take(key string, now time.Time) (hodl.Limit, bool) {
+	return l.take(key, now, 1)
 }
 
-// Peek tells what Take would, and counts nothing.
-func (l *Limiter) Peek(key string, now time.Time) (wait time.Duration, ok bool) {
-	return l.take(key, now, false)
+// Peek tells whether Take would count, and counts nothing.
+func (l *Limiter) Peek(key string, now time.Time) (hodl.Limit, bool) {
+	return l.take(key, now, 0)
 }
 
-func (l *Limiter) take(key string, now time.Time, count bool) (time.Duration, bool) {
+func (l *Limiter) take(key string, now time.Time, n time.Duration) (hodl.Limit, bool) {
 	if l.interval == 0 {
-		return 0, true
+		return hodl.Limit{}, true
 	}
-	t := now.UnixNano()
 	// The hash stands for the key: nobody knows the seed, and of a million keys two
 	// share a bucket once in 37 million servers.
 	k := maphash.String(l.seed, key)
-	s := &l.shards[k%shards]
+	ahead, ok := l.shards[k%shards].take(k, now.UnixNano(), n*l.interval, l.full-l.interval)
+	return l.limit(ahead), ok
+}
+
+// take moves a key ahead by step, unless it is further ahead than most, and returns
+// how far ahead it is.
+func (s *shard) take(key uint64, now int64, step, most time.Duration) (time.Duration, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := max(s.next[k], t)
-	if ahead := time.Duration(due - t); ahead > l.burst {
-		return ahead - l.burst, false
+	ahead := time.Duration(max(s.next[key]-now, 0))
+	if ahead > most || step == 0 {
+		return ahead, ahead <= most
 	}
-	if count {
-		if len(s.next) >= most {
-			s.forget(t)
-		}
-		s.next[k] = due + int64(l.interval)
+	if len(s.next) >= mostKeys {
+		s.forget(now)
 	}
-	return 0, true
+	ahead += step
+	s.next[key] = now + int64(ahead)
+	return ahead, true
+}
+
+// limit is where a key stands that is so far ahead of its rate.
+func (l *Limiter) limit(ahead time.Duration) hodl.Limit {
+	out := hodl.Limit{Name: l.name, Quota: l.burst, Window: l.full, Left: l.burst}
+	if ahead > 0 {
+		out.Left = max(int64((l.full-ahead)/l.interval), 0)
+		out.Wait = ahead - l.full + l.interval*time.Duration(out.Left+1)
+	}
+	return out
 }
 
 // forget drops the keys that are as if never seen. If all are still ahead, it
@@ -86,7 +104,7 @@ func (s *shard) forget(now int64) {
 			delete(s.next, key)
 		}
 	}
-	if len(s.next) >= most {
+	if len(s.next) >= mostKeys {
 		clear(s.next)
 	}
 }

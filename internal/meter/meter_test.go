@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hodl"
 	"hodl/internal/meter"
 )
 
@@ -14,34 +15,35 @@ var start = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
 // A key may do its burst at once, then its rate, and is told how long to wait.
 func TestBurstThenRate(t *testing.T) {
-	l := meter.NewLimiter(10, 4)
+	const ms = time.Millisecond
+	l := meter.NewLimiter("default", 10, 4)
 	for _, tt := range []struct {
 		at   time.Duration
 		ok   bool
-		wait time.Duration
+		left int64
+		wait time.Duration // until there is more than left
 	}{
-		{0, true, 0},
-		{0, true, 0},
-		{0, true, 0},
-		{0, true, 0},
-		{0, false, 100 * time.Millisecond},
-		{40 * time.Millisecond, false, 60 * time.Millisecond},
-		{100 * time.Millisecond, true, 0},
-		{100 * time.Millisecond, false, 100 * time.Millisecond},
-		{time.Hour, true, 0},
-		{time.Hour, true, 0},
-		{time.Hour, true, 0},
-		{time.Hour, true, 0},
-		{time.Hour, false, 100 * time.Millisecond}, // rest does not pile up
+		{0, true, 3, 100 * ms}, {0, true, 2, 100 * ms}, {0, true, 1, 100 * ms}, {0, true, 0, 100 * ms},
+		{0, false, 0, 100 * ms},
+		{40 * ms, false, 0, 60 * ms},
+		{100 * ms, true, 0, 100 * ms},
+		{100 * ms, false, 0, 100 * ms},
+		{250 * ms, true, 0, 50 * ms},
+		{time.Hour, true, 3, 100 * ms}, {time.Hour, true, 2, 100 * ms}, {time.Hour, true, 1, 100 * ms}, {time.Hour, true, 0, 100 * ms},
+		{time.Hour, false, 0, 100 * ms}, // rest does not pile up
 	} {
-		if wait, ok := l.Take("k", start.Add(tt.at)); ok != tt.ok || wait != tt.wait {
-			t.Errorf("at %v: %v, wait %v; want %v, %v", tt.at, ok, wait, tt.ok, tt.wait)
+		limit, ok := l.Take("k", start.Add(tt.at))
+		if ok != tt.ok || limit.Left != tt.left || limit.Wait != tt.wait {
+			t.Errorf("at %v: %v, %+v; want %+v", tt.at, ok, limit, tt)
+		}
+		if limit.Name != "default" || limit.Quota != 4 || limit.Window != 400*time.Millisecond {
+			t.Errorf("the bound is %+v", limit)
 		}
 	}
 }
 
 func TestKeysAreApart(t *testing.T) {
-	l := meter.NewLimiter(1, 1)
+	l := meter.NewLimiter("default", 1, 1)
 	for i := range 1000 {
 		if _, ok := l.Take(fmt.Sprint(i), start); !ok {
 			t.Fatalf("key %d pays for another", i)
@@ -50,7 +52,7 @@ func TestKeysAreApart(t *testing.T) {
 }
 
 func TestPeekCountsNothing(t *testing.T) {
-	l := meter.NewLimiter(1, 2)
+	l := meter.NewLimiter("default", 1, 2)
 	for range 10 {
 		if _, ok := l.Peek("k", start); !ok {
 			t.Fatal("a look used something up")
@@ -58,13 +60,13 @@ func TestPeekCountsNothing(t *testing.T) {
 	}
 	l.Take("k", start)
 	l.Take("k", start)
-	if wait, ok := l.Peek("k", start); ok || wait != time.Second {
-		t.Errorf("after the burst: %v, wait %v", ok, wait)
+	if limit, ok := l.Peek("k", start); ok || limit.Wait != time.Second {
+		t.Errorf("after the burst: %v, %+v", ok, limit)
 	}
 }
 
 func TestNoRateIsNoBound(t *testing.T) {
-	l := meter.NewLimiter(0, 0)
+	l := meter.NewLimiter("default", 0, 0)
 	for range 10_000 {
 		if _, ok := l.Take("k", start); !ok {
 			t.Fatal("a limiter without a rate refuses")
@@ -74,17 +76,17 @@ func TestNoRateIsNoBound(t *testing.T) {
 
 // A clock that steps back neither opens the gate nor shuts it for long.
 func TestClockStepsBack(t *testing.T) {
-	l := meter.NewLimiter(10, 2)
+	l := meter.NewLimiter("default", 10, 2)
 	l.Take("k", start)
 	l.Take("k", start)
-	if wait, ok := l.Take("k", start.Add(-time.Second)); ok || wait > 2*time.Second {
-		t.Errorf("a second back: %v, wait %v", ok, wait)
+	if limit, ok := l.Take("k", start.Add(-time.Second)); ok || limit.Wait > 2*time.Second {
+		t.Errorf("a second back: %v, %+v", ok, limit)
 	}
 }
 
 // However many takers come at once, as many get through as may.
 func TestBurstIsExact(t *testing.T) {
-	l := meter.NewLimiter(1, 50)
+	l := meter.NewLimiter("default", 1, 50)
 	var taken atomic.Int64
 	var all sync.WaitGroup
 	for range 8 {
@@ -105,7 +107,7 @@ func TestBurstIsExact(t *testing.T) {
 // Memory is bounded by what keys are ahead of their rate: those that rested are
 // forgotten, and one that is ahead is remembered among many that are not.
 func TestManyKeys(t *testing.T) {
-	l := meter.NewLimiter(1, 1)
+	l := meter.NewLimiter("default", 1, 1)
 	now := start
 	for i := range 600_000 {
 		l.Take(fmt.Sprint("passing", i), now)
@@ -120,7 +122,7 @@ func TestManyKeys(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	l := meter.NewLimiter(1000, 1000)
+	l := meter.NewLimiter("default", 1000, 1000)
 	keys := make([]string, 1024)
 	for i := range keys {
 		keys[i] = fmt.Sprintf("rt_01KAQ3M7T4Z0X8W2V6R5N9%04d", i)
@@ -136,9 +138,55 @@ func BenchmarkTake(b *testing.B) {
 
 // A take costs no memory: it is made on every use of a token.
 func TestTakeAllocatesNothing(t *testing.T) {
-	l := meter.NewLimiter(1000, 1000)
+	l := meter.NewLimiter("default", 1000, 1000)
 	l.Take("k", start)
 	if n := testing.AllocsPerRun(1000, func() { l.Take("k", start) }); n != 0 {
 		t.Errorf("a take allocates %v times", n)
+	}
+}
+
+// A workspace goes as fast as its plan, its sandbox as Developer, each kind and
+// each mode in a bucket of its own; Enterprise is not bounded.
+func TestRates(t *testing.T) {
+	for _, name := range hodl.PlanNames {
+		plan, _ := hodl.PlanOf(name)
+		r := meter.NewRates(meter.Requests)
+		for _, m := range []hodl.Mode{hodl.Live, hodl.Sandbox} {
+			burst := plan.Paced(m).Burst
+			for i := range burst {
+				if limit, ok := r.Take("wks_1", name, m, start); !ok || limit.Left != int64(burst-1-i) {
+					t.Fatalf("%s %s: %d of %d: %+v", name, m, i+1, burst, limit)
+				}
+			}
+			if limit, ok := r.Take("wks_1", name, m, start); ok != (burst == 0) || ok != (limit.Quota == 0) {
+				t.Errorf("%s %s: after the burst: %v %+v", name, m, ok, limit)
+			}
+			if _, ok := r.Take("wks_2", name, m, start); !ok {
+				t.Errorf("%s %s: one workspace pays for another", name, m)
+			}
+		}
+	}
+}
+
+func TestRatesAllocateNothing(t *testing.T) {
+	r := meter.NewRates(meter.Requests)
+	r.Take("wks_1", hodl.Scale, hodl.Live, start)
+	if n := testing.AllocsPerRun(1000, func() { r.Take("wks_1", hodl.Scale, hodl.Live, start) }); n != 0 {
+		t.Errorf("a take allocates %v times", n)
+	}
+}
+
+func BenchmarkRates(b *testing.B) {
+	r := meter.NewRates(meter.Requests)
+	keys := make([]hodl.WorkspaceID, 1024)
+	for i := range keys {
+		keys[i] = hodl.WorkspaceID(fmt.Sprintf("wks_01KAQ3M7T4Z0X8W2V6R5N9%04d", i))
+	}
+	b.ReportAllocs()
+	i, now := 0, start
+	for b.Loop() {
+		now = now.Add(time.Millisecond)
+		r.Take(keys[i&1023], hodl.Scale, hodl.Live, now)
+		i++
 	}
 }

@@ -29,7 +29,7 @@ func (s *Service) Exchange(ctx context.Context, c Call, d hodl.ExchangeDraft) (*
 
 func (s *Service) exchange(ctx context.Context, u *use, d hodl.ExchangeDraft) (*Minted, error) {
 	// What the rows refuse comes first: who holds a dead token learns nothing else.
-	a, err := s.store.Admission(ctx, u.rows)
+	a, err := s.admission(ctx, u)
 	if err == nil {
 		err = u.admit(a)
 	}

@@ -41,6 +41,7 @@ type Store interface {
 	RevokeAll(ctx context.Context, m hodl.Mode, member hodl.UserID, v hodl.Revocation, rec *hodl.Record, d hodl.RecordDetail) error
 	Key(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) (*hodl.APIKey, error)
 	Token(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID) (*hodl.Token, error)
+	Busy() bool
 	Now() time.Time
 	NewID(prefix string) string
 }
@@ -61,6 +62,7 @@ type Service struct {
 	options   Options
 	strangers *meter.Limiter // refused credentials, by address
 	bearers   *meter.Limiter // uses, by token
+	pace      *pace          // uses, by workspace
 	denials   *denials
 	cache     *cache
 }
@@ -82,9 +84,9 @@ func New(s Store, v Verifier, sign Signer, o Options) *Service {
 	}
 	return &Service{
 		store: s, verifier: v, signer: sign, options: o,
-		strangers: meter.NewLimiter(refusalsPerSecond, refusalsBurst),
-		bearers:   meter.NewLimiter(usesPerSecond, usesBurst),
-		denials:   newDenials(), cache: newCache(o.CacheBytes),
+		strangers: meter.NewLimiter("address", refusalsPerSecond, refusalsBurst),
+		bearers:   meter.NewLimiter("token", usesPerSecond, usesBurst), pace: newPace(),
+		denials: newDenials(), cache: newCache(o.CacheBytes),
 	}
 }
 
@@ -109,16 +111,18 @@ const (
 type use struct {
 	Call
 	claims *hodl.Claims
+	paced  bool // its workspace's bucket has counted it
 	rows   store.TokenUse
 	scope  func(*hodl.Claims) error
 }
 
 // begin makes the checks that need no database, in their order: address bucket,
-// token, token bucket, audience. The rest are [use.admit].
+// token, token bucket, the workspace's bucket where its plan is known, audience. The
+// rest are [use.admit].
 func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
 	now := s.store.Now()
-	if wait, ok := s.strangers.Peek(c.Detail.Address, now); !ok {
-		return nil, slower(wait, "too many refused credentials came from this address")
+	if limit, ok := s.strangers.Peek(c.Detail.Address, now); !ok {
+		return nil, hodl.TooFast(limit, "too many refused credentials came from this address")
 	}
 	claims, err := s.verifier.Verify(c.Token, now)
 	if claims == nil {
@@ -130,8 +134,13 @@ func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
 	if err != nil {
 		return u, err
 	}
-	if wait, ok := s.bearers.Take(string(claims.ID), now); !ok {
-		return u, slower(wait, "this token is used too often")
+	if limit, ok := s.bearers.Take(string(claims.ID), now); !ok {
+		return u, hodl.TooFast(limit, "this token is used too often")
+	}
+	if plan, known := s.pace.plan(u.rows.Workspace); known {
+		if err := s.slow(u, plan); err != nil {
+			return u, err
+		}
 	}
 	return u, s.checkAudience(u)
 }
@@ -142,12 +151,6 @@ func useOf(claims *hodl.Claims, now time.Time) *use {
 	return &use{claims: claims, rows: store.TokenUse{
 		Workspace: ws, Mode: claims.Mode, Token: claims.ID, Session: claims.Session, Delegated: claims.Actor != nil, At: now,
 	}}
-}
-
-func slower(wait time.Duration, why string) error {
-	e := hodl.Errorf(hodl.RateLimited, "%s", why).WithHint("wait for the time in Retry-After")
-	e.RetryAfter = wait
-	return e
 }
 
 func (s *Service) checkAudience(u *use) error {
@@ -205,9 +208,7 @@ func (u *use) admitHydration(a store.Admission) error {
 		return err
 	}
 	if quota := plan.Quota(u.rows.Mode); quota > 0 && a.Used >= quota {
-		e := hodl.Errorf(hodl.QuotaExceeded, "the %d hydrations of this month are used", quota).WithHint("they start anew with the month (UTC); a larger plan has more")
-		e.RetryAfter = hodl.NextMonth(u.rows.At).Sub(u.rows.At)
-		return e
+		return overQuota(quota, u.rows.At)
 	}
 	return nil
 }
@@ -219,6 +220,15 @@ func (u *use) admitHour(a store.Admission) error {
 	}
 	e := hodl.Errorf(hodl.QuotaExceeded, "the %d hydrations an hour that the workspace allows a session are used", a.Hourly).WithHint("they start anew with the hour (UTC)")
 	e.RetryAfter = u.rows.At.Truncate(time.Hour).Add(time.Hour).Sub(u.rows.At)
+	e.Limit = &hodl.Limit{Name: "hour", Quota: int64(a.Hourly), Window: time.Hour, Wait: e.RetryAfter}
+	return e
+}
+
+func overQuota(quota int64, at time.Time) error {
+	e := hodl.Errorf(hodl.QuotaExceeded, "the %d hydrations of this month are used", quota).WithHint("they start anew with the month (UTC); a larger plan has more")
+	next := hodl.NextMonth(at)
+	e.RetryAfter = next.Sub(at)
+	e.Limit = &hodl.Limit{Name: "month", Quota: quota, Window: next.Sub(next.AddDate(0, -1, 0)), Wait: e.RetryAfter}
 	return e
 }
 
@@ -295,7 +305,7 @@ func (s *Service) warm(u *use, f render.Format) (store.SessionState, bool) {
 // look makes every check on rows as they stand, so that nothing of the session is
 // read for a token that would be refused.
 func (s *Service) look(ctx context.Context, u *use) (store.SessionState, error) {
-	a, err := s.store.Admission(ctx, u.rows)
+	a, err := s.admission(ctx, u)
 	if err == nil {
 		err = u.admitHydration(a)
 	}
@@ -318,6 +328,7 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 	rec := u.record(h.ID, hodl.KindHydrate)
 	rec.Fingerprint, rec.Policies, rec.Redactions, rec.Returned = at.Fingerprint, view.policies, view.uses, view.rendering.Returned()
 	err = s.store.Hydrate(ctx, u.rows, func(a store.Admission) error {
+		s.pace.learn(u.rows.Workspace, a.Plan)
 		if err := u.admitHydration(a); err != nil {
 			return err
 		}

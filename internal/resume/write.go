@@ -107,7 +107,7 @@ func (s *Service) refuseWrite(ctx context.Context, u *use, err error) error {
 }
 
 func (s *Service) writeOnce(ctx context.Context, u *use, ifMatch string, change func(*store.VersionBody, *use) error) (Written, error) {
-	a, err := s.store.Admission(ctx, u.rows)
+	a, err := s.admission(ctx, u)
 	if err == nil {
 		err = u.admit(a)
 	}

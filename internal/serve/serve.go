@@ -126,7 +126,7 @@ func (s *Server) wire(ctx context.Context) (err error) {
 			JWKS: s.signing.JWKS, Ready: s.ready, Release: c.Release, Log: c.Log,
 		}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10,
+		MaxHeaderBytes: 96 << 10, // above the API's own bound, which answers in words
 	}
 	return nil
 }

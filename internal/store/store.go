@@ -103,6 +103,13 @@ func (s *Store) Engine() string { return s.engine.name() }
 // Backlog returns how many writes are waiting, and how many may.
 func (s *Store) Backlog() (waiting, most int) { return len(s.writer.queue), cap(s.writer.queue) }
 
+// Busy reports whether more than half as many writes are waiting as may: then the
+// larger plans go first.
+func (s *Store) Busy() bool {
+	waiting, most := s.Backlog()
+	return waiting > most/2
+}
+
 // A querier reads: the read pool of SQLite, or a transaction of PostgreSQL that
 // sees one workspace.
 type querier interface {
