@@ -23,13 +23,19 @@ func TestBurstThenRate(t *testing.T) {
 		left int64
 		wait time.Duration // until there is more than left
 	}{
-		{0, true, 3, 100 * ms}, {0, true, 2, 100 * ms}, {0, true, 1, 100 * ms}, {0, true, 0, 100 * ms},
+		{0, true, 3, 100 * ms},
+		{0, true, 2, 100 * ms},
+		{0, true, 1, 100 * ms},
+		{0, true, 0, 100 * ms},
 		{0, false, 0, 100 * ms},
 		{40 * ms, false, 0, 60 * ms},
 		{100 * ms, true, 0, 100 * ms},
 		{100 * ms, false, 0, 100 * ms},
 		{250 * ms, true, 0, 50 * ms},
-		{time.Hour, true, 3, 100 * ms}, {time.Hour, true, 2, 100 * ms}, {time.Hour, true, 1, 100 * ms}, {time.Hour, true, 0, 100 * ms},
+		{time.Hour, true, 3, 100 * ms},
+		{time.Hour, true, 2, 100 * ms},
+		{time.Hour, true, 1, 100 * ms},
+		{time.Hour, true, 0, 100 * ms},
 		{time.Hour, false, 0, 100 * ms}, // rest does not pile up
 	} {
 		limit, ok := l.Take("k", start.Add(tt.at))
