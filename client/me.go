@@ -31,7 +31,7 @@ type Usage struct {
 	Hydrations int64         `json:"hydrations"`
 	Quota      *int64        `json:"quota"` // nil for no bound
 	ResetsAt   time.Time     `json:"resets_at"`
-	Members    []MemberUsage `json:"members"` // of UsageByMember alone
+	Members    []MemberUsage `json:"members"`     // of UsageByMember alone
 	Rates      []Rate        `json:"rate_limits"` // none for no bound
 }
 
