@@ -36,6 +36,7 @@ func commands(e *env) *cobra.Command {
 thread) and hands it to an AI agent with a resume token: short-lived, scoped,
 recorded.`,
 		Example: `  hodl serve                                    serve on SQLite in ./data
+  hodl hold main.go:42 --note 'off by one?'     capture a place in a file
   hodl session push session.json                capture a session
   hodl token mint --session ses_8f3aZ91b --audience claude.anthropic.com --scope read:context`,
 		SilenceErrors: true, SilenceUsage: true, // report does both
@@ -82,5 +83,6 @@ recorded.`,
 	)
 	root.CompletionOptions.DisableDefaultCmd = true // ours has examples
 	mirror(root)
+	sortInto(root)
 	return root
 }
