@@ -28,7 +28,7 @@ NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench bench-growth microbench race fuzz fuzz-api postgres golden tidy clean
+.PHONY: help run build test check bench bench-growth microbench race crash fuzz fuzz-api postgres golden tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ microbench: ## Run the Go benchmarks of each package; BENCH picks some by patter
 
 race: ## Run every test under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(TESTDB) $(GOTEST) -race -timeout 30m $(TESTFLAGS) $(PACKAGES)
+
+REPEATS   ?= 100000
+crash: ## Kill servers and databases under load, for long: REPEATS (100000) idempotent writes on each engine
+	HODL_REPEATS=$(REPEATS) $(TESTDB) $(GO) test -timeout 60m -v $(TESTFLAGS) ./internal/crashtest
 
 # go test fuzzes one target of one package at a time. A target is pure: it gets
 # no database.

@@ -33,6 +33,7 @@ const (
 	PayloadTooLarge     Code = "payload_too_large"
 	UnsupportedMedia    Code = "unsupported_media_type"
 	ValidationFailed    Code = "validation_failed"
+	IdempotencyMismatch Code = "idempotency_mismatch"
 	RateLimited         Code = "rate_limited"
 	QuotaExceeded       Code = "quota_exceeded"
 	Internal            Code = "internal"

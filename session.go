@@ -172,6 +172,9 @@ func (s State) After(op Operation) (State, EventType, error) {
 // reaches is the state a person's operation leads to, wherever it is allowed.
 var reaches = map[Operation]State{OpHold: Held, OpResume: Resumed, OpArchive: Archived, OpRestore: Held}
 
+// Reaches returns the state a person's operation leads to, wherever it is allowed.
+func (o Operation) Reaches() State { return reaches[o] }
+
 func transitionHint(s State, op Operation) string {
 	switch {
 	case s == Archived:

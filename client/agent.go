@@ -53,7 +53,7 @@ func (a *Agent) Hydrate(ctx context.Context, id hodl.SessionID) (*Context, error
 func (a *Agent) Render(ctx context.Context, id hodl.SessionID, format string) (*Rendering, error) {
 	q := url.Values{}
 	set(q, "format", format)
-	header, body, err := a.send(ctx, call{method: "POST", path: "/v1/sessions/" + segment(id) + "/hydrate", query: q})
+	header, body, err := a.send(ctx, call{method: "POST", path: "/v1/sessions/" + segment(id) + "/hydrate", query: q, metered: true})
 	if err != nil {
 		return nil, err
 	}

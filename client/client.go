@@ -11,8 +11,8 @@
 //	given, err := client.NewAgent("http://127.0.0.1:8484", minted.Token).Hydrate(ctx, "ses_8f3aZ91b")
 //
 // A refusal is a [*hodl.Error] with the code, message, hint and fields the server
-// gave; any other error means that no answer came. Nothing is ever sent twice: a
-// caller that wants to retry knows best what it can afford to repeat.
+// gave; any other error means that no answer came. Nothing is sent twice, unless
+// [Retry] says so, which makes it safe, or the caller does, with [IdempotencyKey].
 package client
 
 import (
@@ -82,9 +82,10 @@ var direct = &http.Client{
 
 // A caller is what clients and agents have in common.
 type caller struct {
-	base   string
-	header http.Header
-	http   *http.Client
+	base    string
+	header  http.Header
+	http    *http.Client
+	retries int
 }
 
 func newCaller(baseURL, credential string, options []Option) caller {
@@ -106,6 +107,8 @@ type call struct {
 	in           any
 	file         io.Reader
 	options      []CallOption
+	key          string // Idempotency-Key of a call that may be sent again
+	metered      bool   // each costs: never sent again
 }
 
 // do sends k and decodes the answer into out, unless that is nil.
@@ -120,8 +123,7 @@ func (c *caller) do(ctx context.Context, k call, out any) error {
 	return nil
 }
 
-// send returns the headers and the body of an answer that is no refusal.
-func (c *caller) send(ctx context.Context, k call) (http.Header, []byte, error) {
+func (c *caller) sendOnce(ctx context.Context, k call) (http.Header, []byte, error) {
 	answer, err := c.open(ctx, k, c.http)
 	if err != nil {
 		return nil, nil, err
@@ -178,6 +180,9 @@ func (c *caller) request(ctx context.Context, k call) (*http.Request, error) {
 	}
 	if k.in != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	if k.key != "" {
+		r.Header.Set("Idempotency-Key", k.key)
 	}
 	for _, o := range k.options {
 		o(r.Header)

@@ -2,6 +2,8 @@ package capture
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	"hodl"
 	"hodl/internal/store"
@@ -47,11 +49,25 @@ func (s *Service) putAll(ctx context.Context, p *hodl.Principal, all []HodlResul
 func (s *Service) putLoose(ctx context.Context, p *hodl.Principal, all []HodlResult, places []int) {
 	writes := make([]store.HodlWrite, len(places))
 	for n, i := range places {
-		writes[n] = store.HodlWrite{Workspace: p.Workspace, Mode: p.Mode, User: p.User, Hodl: *all[i].Hodl}
+		writes[n] = store.HodlWrite{Workspace: p.Workspace, Mode: p.Mode, User: p.User, Hodl: *all[i].Hodl, Place: i}
 	}
 	for n, err := range s.store.PutHodls(ctx, writes) {
 		if err != nil {
-			all[places[n]] = HodlResult{Err: err}
+			settle(all, places[n:n+1], err)
+		}
+	}
+}
+
+// settle says of hodls that were not saved why: they were refused, or they were saved
+// when the same request came before, and that is what they are.
+func settle(all []HodlResult, places []int, err error) {
+	var before []*hodl.Hodl
+	if again, repeated := errors.AsType[*store.Repeat](err); repeated {
+		err = json.Unmarshal(again.Answer, &before)
+	}
+	for n, i := range places {
+		if all[i] = (HodlResult{Err: err}); n < len(before) {
+			all[i].Hodl = before[n]
 		}
 	}
 }
@@ -67,9 +83,7 @@ func (s *Service) putGroup(ctx context.Context, p *hodl.Principal, all []HodlRes
 			s.putGroup(ctx, p, all, id, places[n:n+1])
 		}
 	default:
-		for _, i := range places {
-			all[i] = HodlResult{Err: err}
-		}
+		settle(all, places, err)
 	}
 }
 
@@ -81,12 +95,13 @@ func (s *Service) putJoining(ctx context.Context, p *hodl.Principal, all []HodlR
 			rest = append(rest, *hodls[n])
 		}
 	}
+	item := store.Item(ctx, places[0], func(any) ([]byte, error) { return json.Marshal(hodls) })
 	return again("", func() error {
 		sessions, err := s.rehold(ctx, p, hodls[0].ID, "", id, hodls...)
 		if err != nil {
 			return err
 		}
-		return s.store.PutHodl(ctx, store.HodlWrite{
+		return s.store.PutHodl(item, store.HodlWrite{
 			Workspace: p.Workspace, Mode: p.Mode, User: p.User, Hodl: *hodls[0], With: rest, Sessions: sessions,
 		})
 	})

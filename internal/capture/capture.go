@@ -62,17 +62,32 @@ type Caller struct {
 	Detail hodl.RecordDetail
 }
 
-// Move makes a transition of a session. Those that concern agents leave an access
-// record: a person's resume, and the archiving that ends tokens.
-func (s *Service) Move(ctx context.Context, c Caller, id hodl.SessionID, op hodl.Operation) error {
-	t := s.transition(c, id, op)
+// Move makes a transition of a session and returns the session after it. Those that
+// concern agents leave an access record: a person's resume, and the archiving that
+// ends tokens.
+func (s *Service) Move(ctx context.Context, c Caller, id hodl.SessionID, op hodl.Operation) (*hodl.Session, error) {
+	var out *hodl.Session
+	err := again("", func() (err error) {
+		if out, err = s.store.Session(ctx, c.Workspace, c.Mode, c.User, id); err != nil {
+			return err
+		}
+		out.State = op.Reaches()
+		store.Result(ctx, out)
+		return s.store.MoveSession(ctx, s.moving(c, out, op))
+	})
+	return out, err
+}
+
+func (s *Service) moving(c Caller, x *hodl.Session, op hodl.Operation) store.Transition {
+	t := s.transition(c, x.ID, op)
+	t.Expect = x.Fingerprint
 	switch op {
 	case hodl.OpResume:
 		t.Record = s.record(c, &t, hodl.KindResume, "")
 	case hodl.OpArchive:
 		t.Record = s.record(c, &t, hodl.KindRevoke, "session archived")
 	}
-	return s.store.MoveSession(ctx, t)
+	return t
 }
 
 // Delete erases a session's content and ends its tokens; its access records stay.

@@ -48,8 +48,7 @@ func (s *Service) put(ctx context.Context, p *hodl.Principal, body *store.Versio
 	if w.Fingerprint, err = fingerprint.Of(body.Salt, &body.Content); err != nil {
 		return nil, err
 	}
-	if err := s.store.PutSession(ctx, w); err != nil {
-		return nil, err
-	}
-	return &Captured{ID: w.ID, Fingerprint: w.Fingerprint, CapturedAt: w.At, Created: true}, nil
+	out := &Captured{ID: w.ID, Fingerprint: w.Fingerprint, CapturedAt: w.At, Created: true}
+	store.Result(ctx, out)
+	return out, s.store.PutSession(ctx, w)
 }

@@ -22,6 +22,7 @@ func (s *Service) Hodl(ctx context.Context, p *hodl.Principal, d hodl.HodlDraft)
 		if err != nil {
 			return err
 		}
+		store.Result(ctx, h)
 		return s.store.PutHodl(ctx, store.HodlWrite{Workspace: p.Workspace, Mode: p.Mode, User: p.User, Hodl: *h, Sessions: sessions})
 	})
 	if err != nil {
@@ -65,6 +66,7 @@ func (s *Service) ChangeHodl(ctx context.Context, p *hodl.Principal, id hodl.Hod
 		next := hodlOf(&d)
 		next.ID, next.CreatedAt, next.UpdatedAt = id, old.CreatedAt, s.store.Now()
 		out = withLink(next)
+		store.Result(ctx, out)
 		sessions, err := s.rehold(ctx, p, id, old.SessionID, d.SessionID, out)
 		return &store.HodlWrite{Hodl: *out, Sessions: sessions}, err
 	})
@@ -106,6 +108,7 @@ func (s *Service) RestoreHodl(ctx context.Context, p *hodl.Principal, id hodl.Ho
 		if err != nil {
 			return err
 		}
+		store.Result(ctx, out)
 		w := store.HodlWrite{Workspace: p.Workspace, Mode: p.Mode, User: p.User, Hodl: *out, Expect: old.UpdatedAt, Restore: true, Sessions: sessions}
 		return s.store.PutHodl(ctx, w)
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hodl"
+	"hodl/internal/store"
 )
 
 // A Line is one hodl of a file, or why there is none.
@@ -34,8 +35,10 @@ const (
 // without it.
 //
 // read hands over the lines of a file one by one. What was imported before an error
-// stays; the same file sent again goes on from there.
+// stays; the same file sent again goes on from there. So it needs no idempotency key
+// for what it writes.
 func (s *Service) Import(ctx context.Context, p *hodl.Principal, read func(take func(Line) error) error) (*Report, error) {
+	ctx = store.WithOnce(ctx, nil)
 	out := &Report{}
 	var step []Line
 	size := 0

@@ -88,6 +88,7 @@ func (s *Service) captureOnce(ctx context.Context, p *hodl.Principal, c *Session
 			out.CapturedAt = standing.CapturedAt
 		}
 	}
+	store.Result(ctx, out)
 	return s.store.PutSession(ctx, w)
 }
 

@@ -128,9 +128,10 @@ type answer struct {
 
 // send makes a request with a credential. An error means that no answer, or only a
 // part of one, came back. A client that is too fast waits as it is told.
-func (s *server) send(ctx context.Context, method, path, credential string, body any) (*answer, error) {
+// Headers come in pairs.
+func (s *server) send(ctx context.Context, method, path, credential string, body any, headers ...string) (*answer, error) {
 	for {
-		a, err := s.sendOnce(ctx, method, path, credential, body)
+		a, err := s.sendOnce(ctx, method, path, credential, body, headers...)
 		if err != nil || a.code() != hodl.RateLimited {
 			return a, err
 		}
@@ -146,7 +147,7 @@ func (s *server) send(ctx context.Context, method, path, credential string, body
 	}
 }
 
-func (s *server) sendOnce(ctx context.Context, method, path, credential string, body any) (*answer, error) {
+func (s *server) sendOnce(ctx context.Context, method, path, credential string, body any, headers ...string) (*answer, error) {
 	var payload io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -162,6 +163,9 @@ func (s *server) sendOnce(ctx context.Context, method, path, credential string, 
 	r.Header.Set("Authorization", "Bearer "+credential)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := s.client.Do(r)
 	if err != nil {

@@ -53,7 +53,8 @@ type Store interface {
 	Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Workspace, error)
 	Found(ctx context.Context, w hodl.Workspace, admin hodl.UserID, first *store.NewKey) error
 	ChangeWorkspace(ctx context.Context, id hodl.WorkspaceID, change func(*hodl.Workspace) error) (*hodl.Workspace, error)
-	RevokeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) error
+	Once(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, credential string) (end func(), err error)
+	Keep(ctx context.Context, answer []byte) error
 	Ping(ctx context.Context) error
 	Backlog() (waiting, most int)
 	Busy() bool
@@ -93,7 +94,7 @@ func New(o Options) http.Handler {
 	s := &server{Options: o, metrics: newMetrics(o.Store), requests: meter.NewRates(meter.Requests), captures: meter.NewRates(meter.Captures), mints: meter.NewRates(meter.Mints)}
 	mux := http.NewServeMux()
 	api := newHuma(mux)
-	s.routes(router{api, o.BodyTimeout})
+	s.routes(router{api, o.BodyTimeout, s.once, o.Store.Keep})
 	share(api.OpenAPI())
 	s.fixed = fixedPaths(api.OpenAPI())
 	s.plainRoutes(mux, api)

@@ -65,19 +65,19 @@ func (s *server) captureAny(ctx context.Context, in *struct {
 		return nil, err
 	}
 	if !d.isSession() {
-		out, err := s.captureHodl(ctx, d.hodl(), in.Body.Unknown)
-		if err != nil {
-			return nil, err
-		}
-		return &anyReply{Location: out.Location, Body: either{out.Body}}, nil
+		reply := replyCaptured(in.Body.Unknown)
+		return answer(ctx, func(h *hodl.Hodl) *anyReply {
+			out := reply(h)
+			return &anyReply{Location: out.Location, Body: either{out.Body}}
+		})(s.Capture.Hodl(ctx, principal(ctx), d.hodl()))
 	}
 	if p := principal(ctx); !p.CaptureOnly() && !p.May("sessions:write") {
 		return nil, lacks("sessions:write")
 	}
 	c := capture.SessionCapture{Draft: d.SessionDraft, Mend: true, IfMatch: ifMatch(in.IfMatch)}
-	out, err := s.capture(ctx, c, in.Body.Unknown)
-	if err != nil {
-		return nil, err
-	}
-	return &anyReply{out.Location, out.ETag, either{out.Body}}, nil
+	reply := replySessionCaptured(in.Body.Unknown)
+	return answer(ctx, func(got *capture.Captured) *anyReply {
+		out := reply(got)
+		return &anyReply{out.Location, out.ETag, either{out.Body}}
+	})(s.Capture.Session(ctx, principal(ctx), c))
 }

@@ -93,17 +93,15 @@ func (s *server) tokenExchange(ctx context.Context, in *ExchangeInput) (*struct{
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Resume.Exchange(ctx, resume.Call{Token: token, Audience: in.Audience, Surface: resume.REST, Detail: detail(ctx)}, d)
-	if err != nil {
-		return nil, err
-	}
-	if !in.isForm() {
-		return &struct{ Body exchanged }{exchanged{mintedOf(t)}}, nil
-	}
-	return &struct{ Body exchanged }{exchanged{exchangedBody{
-		Token: t.Signed, IssuedType: f.Requested, Type: t.Type, Scope: joinScopes(t.Scopes),
-		ExpiresIn: int(math.Floor(t.ExpiresAt.Sub(t.IssuedAt).Seconds())),
-	}}}, nil
+	return answer(ctx, func(t *resume.Minted) *struct{ Body exchanged } {
+		if !in.isForm() {
+			return &struct{ Body exchanged }{exchanged{mintedOf(t)}}
+		}
+		return &struct{ Body exchanged }{exchanged{exchangedBody{
+			Token: t.Signed, IssuedType: f.Requested, Type: t.Type, Scope: joinScopes(t.Scopes),
+			ExpiresIn: int(math.Floor(t.ExpiresAt.Sub(t.IssuedAt).Seconds())),
+		}}}
+	})(s.Resume.Exchange(ctx, resume.Call{Token: token, Audience: in.Audience, Surface: resume.REST, Detail: detail(ctx)}, d))
 }
 
 // subjectOf is the token of a form: in its body, or in the header, and when in both
@@ -298,16 +296,14 @@ func (s *server) tokensRevoke(ctx context.Context, in *struct{ Body RevokeAllBod
 	if err != nil {
 		return nil, err
 	}
-	rec, err := s.Resume.RevokeAll(ctx, c, v)
-	if err != nil {
-		return nil, err
-	}
-	out := &revokeAllReply{}
-	b := &out.Body
-	b.Revoked, b.RevokedAt, b.Reason = true, rec.At, orNull(v.Reason)
-	b.Session, b.Key, b.User = in.Body.Session, in.Body.Key, in.Body.User
-	if in.Body.All {
-		b.Workspace = c.Workspace
-	}
-	return out, nil
+	return answer(ctx, func(rec *hodl.Record) *revokeAllReply {
+		out := &revokeAllReply{}
+		b := &out.Body
+		b.Revoked, b.RevokedAt, b.Reason = true, rec.At, orNull(v.Reason)
+		b.Session, b.Key, b.User = in.Body.Session, in.Body.Key, in.Body.User
+		if in.Body.All {
+			b.Workspace = c.Workspace
+		}
+		return out
+	})(s.Resume.RevokeAll(ctx, c, v))
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"hodl"
+	"hodl/internal/resume"
 )
 
 type handOffReply struct {
@@ -20,14 +21,12 @@ func (s *server) sessionHandOff(ctx context.Context, in *struct {
 	Body   hodl.HandOffDraft
 },
 ) (*handOffReply, error) {
-	h, err := s.Resume.HandOff(ctx, caller(ctx), hodl.SessionID(in.ID), in.StepUp, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	out := &handOffReply{}
-	out.Body.MintedBody = mintedOf(&h.Minted)
-	out.Body.URL = s.Resume.Issuer() + "/h/" + h.LinkID
-	return out, nil
+	return answer(ctx, func(t *resume.Minted) *handOffReply {
+		out := &handOffReply{}
+		out.Body.MintedBody = mintedOf(t)
+		out.Body.URL = s.Resume.Issuer() + "/h/" + t.Link
+		return out
+	})(s.Resume.HandOff(ctx, caller(ctx), hodl.SessionID(in.ID), in.StepUp, in.Body))
 }
 
 // handOffLink answers the link of a hand-off. It is for a person who is logged in,

@@ -25,12 +25,18 @@ type hodlReply struct {
 	Body     hodlBody
 }
 
-func replyHodl(h *hodl.Hodl, err error) (*hodlReply, error) {
-	if err != nil {
-		return nil, err
-	}
+func replyHodl(h *hodl.Hodl) *hodlReply {
 	h.DeepLink = capture.Link(h)
-	return &hodlReply{ETag: etag(h.Revision()), Body: hodlBody{Hodl: *h}}, nil
+	return &hodlReply{ETag: etag(h.Revision()), Body: hodlBody{Hodl: *h}}
+}
+
+// replyCaptured is the reply to a capture that dropped something of its request.
+func replyCaptured(dropped []string) func(*hodl.Hodl) *hodlReply {
+	return func(h *hodl.Hodl) *hodlReply {
+		out := replyHodl(h)
+		out.Location, out.Body.Warnings = "/v1/hodls/"+string(h.ID), dropped
+		return out
+	}
 }
 
 func (s *server) hodlCapture(ctx context.Context, in *struct {
@@ -41,16 +47,7 @@ func (s *server) hodlCapture(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return s.captureHodl(ctx, *d, in.Body.Unknown)
-}
-
-func (s *server) captureHodl(ctx context.Context, d hodl.HodlDraft, dropped []string) (*hodlReply, error) {
-	out, err := replyHodl(s.Capture.Hodl(ctx, principal(ctx), d))
-	if err != nil {
-		return nil, err
-	}
-	out.Location, out.Body.Warnings = "/v1/hodls/"+string(out.Body.ID), dropped
-	return out, nil
+	return answer(ctx, replyCaptured(in.Body.Unknown))(s.Capture.Hodl(ctx, principal(ctx), *d))
 }
 
 type hodlListReply struct {
@@ -140,12 +137,12 @@ func (s *server) hodlLatest(ctx context.Context, _ *struct{}) (*hodlReply, error
 	if err != nil {
 		return nil, err
 	}
-	return replyHodl(list[0], nil)
+	return replyHodl(list[0]), nil
 }
 
 func (s *server) hodlGet(ctx context.Context, in *HodlPath) (*hodlReply, error) {
 	p := principal(ctx)
-	return replyHodl(s.Store.Hodl(ctx, p.Workspace, p.Mode, p.User, in.ID))
+	return answer(ctx, replyHodl)(s.Store.Hodl(ctx, p.Workspace, p.Mode, p.User, in.ID))
 }
 
 func (s *server) hodlChange(ctx context.Context, in *struct {
@@ -154,7 +151,7 @@ func (s *server) hodlChange(ctx context.Context, in *struct {
 	Body hodl.HodlChange
 },
 ) (*hodlReply, error) {
-	return replyHodl(s.Capture.ChangeHodl(ctx, principal(ctx), in.ID, in.Body, ifMatch(in.IfMatch)))
+	return answer(ctx, replyHodl)(s.Capture.ChangeHodl(ctx, principal(ctx), in.ID, in.Body, ifMatch(in.IfMatch)))
 }
 
 type HodlMatch struct {
@@ -168,10 +165,12 @@ type deletedReply struct {
 	}
 }
 
-func replyDeleted(id string, err error) (*deletedReply, error) {
-	out := &deletedReply{}
-	out.Body.Deleted, out.Body.ID = true, id
-	return out, err
+func replyDeleted(id string) func(nothing) *deletedReply {
+	return func(nothing) *deletedReply {
+		out := &deletedReply{}
+		out.Body.Deleted, out.Body.ID = true, id
+		return out
+	}
 }
 
 func (s *server) hodlDelete(ctx context.Context, in *struct {
@@ -179,9 +178,9 @@ func (s *server) hodlDelete(ctx context.Context, in *struct {
 	HodlMatch
 },
 ) (*deletedReply, error) {
-	return replyDeleted(string(in.ID), s.Capture.DeleteHodl(ctx, principal(ctx), in.ID, ifMatch(in.IfMatch)))
+	return answer(ctx, replyDeleted(string(in.ID)))(done(s.Capture.DeleteHodl(ctx, principal(ctx), in.ID, ifMatch(in.IfMatch))))
 }
 
 func (s *server) hodlRestore(ctx context.Context, in *HodlPath) (*hodlReply, error) {
-	return replyHodl(s.Capture.RestoreHodl(ctx, principal(ctx), in.ID))
+	return answer(ctx, replyHodl)(s.Capture.RestoreHodl(ctx, principal(ctx), in.ID))
 }

@@ -57,12 +57,11 @@ func (s *server) keyCreate(ctx context.Context, in *struct{ Body hodl.KeyDraft }
 		LastFour: auth.LastFour(key), CreatedAt: s.Store.Now(),
 	}
 	k.Grant(rights)
-	if err := s.Store.AddKey(ctx, k, auth.Digest(key)); err != nil {
-		return nil, err
-	}
-	out := &keyReply{keyOf(&k)}
-	out.Body.Key = key
-	return out, nil
+	return answer(ctx, func(nothing) *keyReply {
+		out := &keyReply{keyOf(&k)}
+		out.Body.Key = key
+		return out
+	})(done(s.Store.AddKey(ctx, k, auth.Digest(key))))
 }
 
 // manages reports whether a caller may change a key: one of their own, and a live
@@ -152,20 +151,25 @@ func (s *server) keyChange(ctx context.Context, in *struct {
 },
 ) (*keyReply, error) {
 	p := principal(ctx)
-	var out keyBody
-	err := s.Store.ChangeKey(ctx, p.Workspace, in.ID, func(k *hodl.APIKey) (*store.NewKey, error) {
+	return s.changeKey(ctx, in.ID, func(k *hodl.APIKey, out *keyBody) (*store.NewKey, error) {
 		if !manages(p, k) {
 			return nil, noKey(in.ID)
 		}
 		err := in.Body.Apply(k, p.Rights(), s.Store.Now())
-		out = keyOf(k)
+		*out = keyOf(k)
 		return nil, err
 	})
-	if err != nil {
-		return nil, err
+}
+
+// changeKey lets change decide on a key and say what is answered.
+func (s *server) changeKey(ctx context.Context, id hodl.KeyID, change func(*hodl.APIKey, *keyBody) (*store.NewKey, error)) (*keyReply, error) {
+	out := &keyReply{}
+	reply := answer(ctx, func(nothing) *keyReply { return out })
+	err := s.Store.ChangeKey(ctx, principal(ctx).Workspace, id, func(k *hodl.APIKey) (*store.NewKey, error) { return change(k, &out.Body) })
+	if err == nil {
+		s.Keys.Forget()
 	}
-	s.Keys.Forget()
-	return &keyReply{out}, nil
+	return reply(done(err))
 }
 
 // How long a key goes on after it was rotated.
@@ -191,8 +195,7 @@ func (s *server) keyRotate(ctx context.Context, in *struct {
 	}
 	p, now := principal(ctx), s.Store.Now()
 	id := hodl.KeyID(s.Store.NewID("key"))
-	out := &keyReply{}
-	err := s.Store.ChangeKey(ctx, p.Workspace, in.ID, func(k *hodl.APIKey) (*store.NewKey, error) {
+	return s.changeKey(ctx, in.ID, func(k *hodl.APIKey, out *keyBody) (*store.NewKey, error) {
 		rights, mine := k.Rights(), p.Rights()
 		if !manages(p, k) {
 			return nil, noKey(in.ID)
@@ -205,29 +208,31 @@ func (s *server) keyRotate(ctx context.Context, in *struct {
 		if err != nil {
 			return nil, err
 		}
-		out.Body = keyOf(next)
-		out.Body.Key = key
+		*out = keyOf(next)
+		out.Key = key
 		return &store.NewKey{APIKey: *next, Digest: auth.Digest(key)}, nil
+	})
+}
+
+func (s *server) keyRevoke(ctx context.Context, in *KeyPath) (*keyReply, error) {
+	p, c, now := principal(ctx), caller(ctx), s.Store.Now()
+	k := &keyBody{}
+	reply := answer(ctx, func(nothing) *keyReply { return &keyReply{*k} })
+	// To revoke twice is the same, so that of the two writes the second keeps the
+	// answer: whoever repeats the request ends the key's tokens for certain.
+	revoked, err := s.changeKey(store.WithOnce(ctx, nil), in.ID, func(k *hodl.APIKey, out *keyBody) (*store.NewKey, error) {
+		if !oversees(p, k) {
+			return nil, noKey(in.ID)
+		}
+		if k.RevokedAt.IsZero() {
+			k.RevokedAt = now
+		}
+		*out = keyOf(k)
+		return nil, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.Keys.Forget()
-	return out, nil
-}
-
-func (s *server) keyRevoke(ctx context.Context, in *KeyPath) (*keyReply, error) {
-	p := principal(ctx)
-	k, err := s.keyGet(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Store.RevokeKey(ctx, p.Workspace, k.Body.ID); err != nil {
-		return nil, err
-	}
-	s.Keys.Forget()
-	if err := s.Resume.EndKey(ctx, caller(ctx), k.Body.ID); err != nil {
-		return nil, err
-	}
-	return s.keyGet(ctx, in)
+	*k = revoked.Body
+	return reply(done(s.Resume.EndKey(ctx, c, in.ID)))
 }

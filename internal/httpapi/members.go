@@ -96,12 +96,11 @@ func (s *server) memberAdd(ctx context.Context, in *struct {
 		ID: hodl.KeyID(s.Store.NewID("key")), Workspace: p.Workspace, User: m.User, Mode: hodl.Live, Name: "invitation",
 		LastFour: auth.LastFour(invitation), Scopes: []string{hodl.Joining}, CreatedAt: now, ExpiresAt: now.Add(goodFor),
 	}
-	if err := s.Store.Invite(ctx, m, &store.NewKey{APIKey: k, Digest: auth.Digest(invitation)}); err != nil {
-		return nil, err
-	}
-	out := &invitedReply{}
-	out.Body.MemberBody, out.Body.Invitation, out.Body.ExpiresAt = memberOf(&m), invitation, k.ExpiresAt
-	return out, nil
+	return answer(ctx, func(nothing) *invitedReply {
+		out := &invitedReply{}
+		out.Body.MemberBody, out.Body.Invitation, out.Body.ExpiresAt = memberOf(&m), invitation, k.ExpiresAt
+		return out
+	})(done(s.Store.Invite(ctx, m, &store.NewKey{APIKey: k, Digest: auth.Digest(invitation)})))
 }
 
 // memberJoin trades an invitation for a first key. Who invited learns nothing of
@@ -161,6 +160,7 @@ func (s *server) memberChange(ctx context.Context, in *struct {
 			return nil, err
 		}
 	}
+	reply := answer(ctx, func(m *hodl.Membership) *memberReply { return &memberReply{memberOf(m)} })
 	m, err := s.Store.ChangeMember(ctx, p.Workspace, in.ID, func(m *hodl.Membership) error {
 		if !m.RemovedAt.IsZero() {
 			return noMember(in.ID)
@@ -171,22 +171,23 @@ func (s *server) memberChange(ctx context.Context, in *struct {
 		if in.Body.Role != nil {
 			m.Role = *in.Body.Role
 		}
+		store.Result(ctx, m)
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.Keys.Forget()
 	}
-	s.Keys.Forget()
-	return &memberReply{memberOf(m)}, nil
+	return reply(m, err)
 }
 
 // memberRemove ends a member's keys and then their tokens. Removing them again ends
-// the tokens that a fault left.
+// the tokens that a fault left: so no single write of it keeps the answer.
 func (s *server) memberRemove(ctx context.Context, in *MemberPath) (*deletedReply, error) {
 	p, err := adminOf(ctx)
 	if err != nil {
 		return nil, err
 	}
+	ctx = store.WithOnce(ctx, nil)
 	_, err = s.Store.ChangeMember(ctx, p.Workspace, in.ID, func(m *hodl.Membership) error {
 		if m.RemovedAt.IsZero() {
 			m.RemovedAt = s.Store.Now()
@@ -197,5 +198,5 @@ func (s *server) memberRemove(ctx context.Context, in *MemberPath) (*deletedRepl
 		return nil, err
 	}
 	s.Keys.Forget()
-	return replyDeleted(string(in.ID), s.Resume.EndMember(ctx, caller(ctx), in.ID))
+	return answer(ctx, replyDeleted(string(in.ID)))(done(s.Resume.EndMember(ctx, caller(ctx), in.ID)))
 }

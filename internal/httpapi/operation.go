@@ -48,20 +48,28 @@ func (o op) operation() huma.Operation {
 	if o.method != http.MethodGet {
 		refusals = append(refusals, http.StatusRequestTimeout)
 	}
-	return huma.Operation{
+	out := huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, DefaultStatus: o.status,
 		Tags:         []string{strings.Split(o.path, "/")[2]},
 		Security:     []map[string][]string{{security: {}}},
 		Errors:       refusals,
 		MaxBodyBytes: hodl.MaxRequest + 1,
-		Metadata:     map[string]any{"needs": o.needs},
+		Metadata:     map[string]any{"needs": o.needs, headerKey: o.takesKey()},
 	}
+	if o.takesKey() {
+		out.Parameters = []*huma.Param{keyParameter}
+		out.Errors = append(out.Errors, http.StatusConflict, http.StatusUnprocessableEntity)
+	}
+	return out
 }
 
 // A router is what routes are added to.
 type router struct {
 	huma.API
 	bodyTimeout time.Duration // how long a body may take to arrive
+
+	once func(context.Context) (end func(), err error) // see perform
+	keep func(ctx context.Context, answer []byte) error
 }
 
 // A describer is an answer whose body is bytes, which tells what they are.
@@ -89,7 +97,10 @@ func register[I, O any](api router, o op, handle func(context.Context, *I) (*O, 
 		defer delete(operation.RequestBody.Content, "application/octet-stream") // huma's name for a body it does not read
 	}
 	huma.Register(api.API, operation, func(ctx context.Context, in *I) (*O, error) {
-		out, err := handle(ctx, in)
+		out, err := perform(ctx, api, in, handle)
+		if answer, ok := asKept(err, o.status); ok {
+			return nil, answer
+		}
 		if err != nil {
 			fault(ctx, err)
 			return nil, toWire(err)
@@ -119,10 +130,8 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 		needs, _ := ctx.Operation().Metadata["needs"].(string)
 		credential, err := bearer(ctx.Header("Authorization"))
 		if needs == byToken && ctx.Header("Authorization") == "" && takesForm(ctx) {
-			next(ctx) // the token stands in the body (RFC 8693 §2.1)
-			return
-		}
-		if err == nil && needs == byToken {
+			err = nil // the token stands in the body (RFC 8693 §2.1)
+		} else if err == nil && needs == byToken {
 			if strings.Count(credential, ".") != 2 {
 				err = hodl.Errorf(hodl.InvalidToken, "this route takes a resume token").WithHint("mint one with the API key: POST /v1/resume_tokens")
 			}
@@ -132,6 +141,9 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 		}
 		if err == nil {
 			err = checkType(ctx)
+		}
+		if err == nil {
+			ctx, err = withKey(ctx)
 		}
 		if err != nil {
 			fault(ctx.Context(), err)

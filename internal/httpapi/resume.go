@@ -74,13 +74,11 @@ func (s *server) noteAppend(ctx context.Context, in *struct {
 	Body hodl.NoteDraft
 },
 ) (*noteReply, error) {
-	id, w, err := s.Resume.Note(ctx, in.call(ctx), in.Body.Body, ifMatch(in.IfMatch))
-	if err != nil {
-		return nil, err
-	}
-	out := &noteReply{ETag: etag(w.Fingerprint)}
-	out.Body.ID, out.Body.CreatedAt = id, w.At
-	return out, nil
+	return answer(ctx, func(w resume.Written) *noteReply {
+		out := &noteReply{ETag: etag(w.Fingerprint)}
+		out.Body.ID, out.Body.CreatedAt = w.Note, w.At
+		return out
+	})(s.Resume.Note(ctx, in.call(ctx), in.Body.Body, ifMatch(in.IfMatch)))
 }
 
 type nodeReply struct {
@@ -92,13 +90,12 @@ type nodeReply struct {
 	}
 }
 
-func replyNode(id string, w resume.Written, err error) (*nodeReply, error) {
-	if err != nil {
-		return nil, err
+func replyNode(id string) func(resume.Written) *nodeReply {
+	return func(w resume.Written) *nodeReply {
+		out := &nodeReply{ETag: etag(w.Fingerprint)}
+		out.Body.ID, out.Body.CreatedAt, out.Body.Fingerprint = id, w.At, w.Fingerprint
+		return out
 	}
-	out := &nodeReply{ETag: etag(w.Fingerprint)}
-	out.Body.ID, out.Body.CreatedAt, out.Body.Fingerprint = id, w.At, w.Fingerprint
-	return out, nil
 }
 
 func (s *server) nodeAppend(ctx context.Context, in *struct {
@@ -107,8 +104,7 @@ func (s *server) nodeAppend(ctx context.Context, in *struct {
 	Body hodl.Node
 },
 ) (*nodeReply, error) {
-	w, err := s.Resume.Node(ctx, in.call(ctx), in.Body, ifMatch(in.IfMatch))
-	return replyNode(in.Body.ID, w, err)
+	return answer(ctx, replyNode(in.Body.ID))(s.Resume.Node(ctx, in.call(ctx), in.Body, ifMatch(in.IfMatch)))
 }
 
 type nextStepBody struct {
@@ -125,6 +121,5 @@ func (s *server) nextStep(ctx context.Context, in *struct {
 },
 ) (*nodeReply, error) {
 	n := hodl.Node{Text: in.Body.Text, Evidence: in.Body.Evidence, DependsOn: in.Body.DependsOn, Confidence: in.Body.Confidence}
-	w, err := s.Resume.NextStep(ctx, in.call(ctx), n, ifMatch(in.IfMatch))
-	return replyNode(resume.ProposedStep, w, err)
+	return answer(ctx, replyNode(resume.ProposedStep))(s.Resume.NextStep(ctx, in.call(ctx), n, ifMatch(in.IfMatch)))
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hodl"
@@ -40,13 +41,10 @@ type sessionReply struct {
 	Body sessionBody
 }
 
-func replySession(s *hodl.Session, err error) (*sessionReply, error) {
-	if err != nil {
-		return nil, err
-	}
+func replySession(s *hodl.Session) *sessionReply {
 	return &sessionReply{etag(s.Fingerprint), sessionBody{
 		s.ID, s.Workspace, s.Title, orNull(s.Summary), s.CapturedAt, s.Tags, s.Hydrations, s.State, s.Fingerprint,
-	}}, nil
+	}}
 }
 
 // orNull is null for empty text, where a published client tells the two apart.
@@ -70,22 +68,18 @@ type capturedReply struct {
 	Body     capturedBody
 }
 
-func (s *server) capture(ctx context.Context, c capture.SessionCapture, dropped []string) (*capturedReply, error) {
-	got, err := s.Capture.Session(ctx, principal(ctx), c)
-	if err == nil {
-		got.Warnings = append(dropped, got.Warnings...)
+func replySessionCaptured(dropped []string) func(*capture.Captured) *capturedReply {
+	return func(got *capture.Captured) *capturedReply {
+		return &capturedReply{
+			"/v1/sessions/" + string(got.ID), etag(got.Fingerprint),
+			capturedBody{got.ID, got.Fingerprint, got.CapturedAt, slices.Concat(dropped, got.Warnings)},
+		}
 	}
-	return replyCaptured(got, err)
 }
 
-func replyCaptured(got *capture.Captured, err error) (*capturedReply, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &capturedReply{
-		"/v1/sessions/" + string(got.ID), etag(got.Fingerprint),
-		capturedBody{got.ID, got.Fingerprint, got.CapturedAt, got.Warnings},
-	}, nil
+func (s *server) capture(ctx context.Context, d hodl.SessionDraft, match string) (*capturedReply, error) {
+	c := capture.SessionCapture{Draft: d, IfMatch: ifMatch(match)}
+	return answer(ctx, replySessionCaptured(nil))(s.Capture.Session(ctx, principal(ctx), c))
 }
 
 type IfMatchHeader struct {
@@ -97,7 +91,7 @@ func (s *server) sessionCapture(ctx context.Context, in *struct {
 	Body hodl.SessionDraft
 },
 ) (*capturedReply, error) {
-	return s.capture(ctx, capture.SessionCapture{Draft: in.Body, IfMatch: ifMatch(in.IfMatch)}, nil)
+	return s.capture(ctx, in.Body, in.IfMatch)
 }
 
 func (s *server) sessionPut(ctx context.Context, in *struct {
@@ -110,7 +104,7 @@ func (s *server) sessionPut(ctx context.Context, in *struct {
 		return nil, hodl.Invalid("session_id", "differs from the id in the path")
 	}
 	in.Body.ID = in.ID
-	return s.capture(ctx, capture.SessionCapture{Draft: in.Body, IfMatch: ifMatch(in.IfMatch)}, nil)
+	return s.capture(ctx, in.Body, in.IfMatch)
 }
 
 type sessionListReply struct {
@@ -172,7 +166,7 @@ func (s *server) own(ctx context.Context, in *SessionPath) (*hodl.Session, error
 }
 
 func (s *server) sessionGet(ctx context.Context, in *SessionPath) (*sessionReply, error) {
-	return replySession(s.own(ctx, in))
+	return answer(ctx, replySession)(s.own(ctx, in))
 }
 
 // contentBody is what a person gets of their own session: all of it.
@@ -216,7 +210,7 @@ func (s *server) sessionFork(ctx context.Context, in *struct {
 	if in.Body != nil {
 		draft = *in.Body
 	}
-	return replyCaptured(s.Capture.Fork(ctx, principal(ctx), id, draft))
+	return answer(ctx, replySessionCaptured(nil))(s.Capture.Fork(ctx, principal(ctx), id, draft))
 }
 
 func (s *server) sessionMove(o hodl.Operation) func(context.Context, *SessionPath) (*sessionReply, error) {
@@ -226,10 +220,7 @@ func (s *server) sessionMove(o hodl.Operation) func(context.Context, *SessionPat
 			return nil, err
 		}
 		c := capture.Caller{Principal: principal(ctx), Detail: detail(ctx)}
-		if err := s.Capture.Move(ctx, c, id, o); err != nil {
-			return nil, err
-		}
-		return replySession(s.own(ctx, in))
+		return answer(ctx, replySession)(s.Capture.Move(ctx, c, id, o))
 	}
 }
 
@@ -238,5 +229,5 @@ func (s *server) sessionDelete(ctx context.Context, in *SessionPath) (*deletedRe
 	if err != nil {
 		return nil, err
 	}
-	return replyDeleted(in.ID, s.Capture.Delete(ctx, capture.Caller{Principal: principal(ctx), Detail: detail(ctx)}, id))
+	return answer(ctx, replyDeleted(in.ID))(done(s.Capture.Delete(ctx, capture.Caller{Principal: principal(ctx), Detail: detail(ctx)}, id)))
 }

@@ -5,16 +5,15 @@ import (
 	"time"
 
 	"hodl"
+	"hodl/internal/resume"
 )
 
 type mintedReply struct{ Body MintedBody }
 
+func replyMinted(t *resume.Minted) *mintedReply { return &mintedReply{mintedOf(t)} }
+
 func (s *server) tokenMint(ctx context.Context, in *struct{ Body hodl.TokenDraft }) (*mintedReply, error) {
-	t, err := s.Resume.Mint(ctx, caller(ctx), in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return &mintedReply{mintedOf(t)}, nil
+	return answer(ctx, replyMinted)(s.Resume.Mint(ctx, caller(ctx), in.Body))
 }
 
 type TokenPath struct {
@@ -40,13 +39,11 @@ func (s *server) tokenRevoke(ctx context.Context, in *struct {
 	if in.Body != nil && in.Body.Reason != nil {
 		reason = *in.Body.Reason
 	}
-	standing, err := s.Resume.Revoke(ctx, caller(ctx), in.JTI, reason)
-	if err != nil {
-		return nil, err
-	}
-	out := &revokedReply{}
-	out.Body.Revoked, out.Body.ID, out.Body.Reason = true, in.JTI, orNull(standing)
-	return out, nil
+	return answer(ctx, func(standing string) *revokedReply {
+		out := &revokedReply{}
+		out.Body.Revoked, out.Body.ID, out.Body.Reason = true, in.JTI, orNull(standing)
+		return out
+	})(s.Resume.Revoke(ctx, caller(ctx), in.JTI, reason))
 }
 
 // tokenBody is what is kept of a token: never the token.

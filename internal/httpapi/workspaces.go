@@ -116,13 +116,12 @@ func (s *server) workspaceCreate(ctx context.Context, in *struct {
 	w := hodl.Workspace{ID: id, Name: string(id), Label: in.Body.Name, Plan: p.Plan, Limits: hodl.DefaultLimits, CreatedAt: now}
 	k := hodl.APIKey{ID: hodl.KeyID(s.Store.NewID("key")), Workspace: id, User: p.User, Name: "first live key", LastFour: auth.LastFour(key), CreatedAt: now}
 	k.Grant(p.Rights())
-	if err := s.Store.Found(ctx, w, p.User, &store.NewKey{APIKey: k, Digest: auth.Digest(key)}); err != nil {
-		return nil, err
-	}
-	out := &foundedReply{}
-	out.Body.WorkspaceBody, out.Body.Key = workspaceOf(&w), keyOf(&k)
-	out.Body.Key.Key = key
-	return out, nil
+	return answer(ctx, func(nothing) *foundedReply {
+		out := &foundedReply{}
+		out.Body.WorkspaceBody, out.Body.Key = workspaceOf(&w), keyOf(&k)
+		out.Body.Key.Key = key
+		return out
+	})(done(s.Store.Found(ctx, w, p.User, &store.NewKey{APIKey: k, Digest: auth.Digest(key)})))
 }
 
 func (s *server) workspaceGet(ctx context.Context, in *WorkspacePath) (*workspaceReply, error) {
@@ -152,7 +151,8 @@ func (s *server) workspaceChange(ctx context.Context, in *struct {
 	if _, err := adminOf(ctx); err != nil {
 		return nil, err
 	}
-	w, err := s.Store.ChangeWorkspace(ctx, in.ID, func(w *hodl.Workspace) error {
+	reply := answer(ctx, func(w *hodl.Workspace) *workspaceReply { return &workspaceReply{workspaceOf(w)} })
+	return reply(s.Store.ChangeWorkspace(ctx, in.ID, func(w *hodl.Workspace) error {
 		b := &in.Body
 		if b.Name != nil {
 			if err := hodl.CheckName("name", *b.Name); err != nil {
@@ -169,10 +169,7 @@ func (s *server) workspaceChange(ctx context.Context, in *struct {
 		if b.Hourly != nil {
 			w.Limits.Hourly = *b.Hourly
 		}
+		store.Result(ctx, w)
 		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &workspaceReply{workspaceOf(w)}, nil
+	}))
 }

@@ -206,6 +206,14 @@ func (a *answer) code() string {
 // against what all answers must be.
 func (w *world) call(as, method, path, body string, headers ...string) *answer {
 	w.t.Helper()
+	r := w.request(as, method, path, body, headers...)
+	a := w.send(r)
+	check(w.t, method, r.URL.Path, a)
+	return a
+}
+
+func (w *world) request(as, method, path, body string, headers ...string) *http.Request {
+	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body))
 	w.must(err)
 	if credential, known := w.keys[as]; known {
@@ -220,9 +228,7 @@ func (w *world) call(as, method, path, body string, headers ...string) *answer {
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	a := w.send(r)
-	check(w.t, method, r.URL.Path, a)
-	return a
+	return r
 }
 
 func (w *world) send(r *http.Request) *answer {

@@ -23,6 +23,11 @@ func (s *Service) Exchange(ctx context.Context, c Call, d hodl.ExchangeDraft) (*
 		return nil, s.refuse(ctx, u, err)
 	}
 	u.Session = u.claims.Session // the path names none
+	end, err := s.once(ctx, u)
+	if err != nil {
+		return nil, s.refuseWrite(ctx, u, err)
+	}
+	defer end()
 	m, err := s.exchange(ctx, u, d)
 	return m, s.refuseWrite(ctx, u, err)
 }
@@ -56,7 +61,7 @@ func (s *Service) exchange(ctx context.Context, u *use, d hodl.ExchangeDraft) (*
 	g.token.ID = hodl.TokenID(s.store.NewID("rt"))
 	rec := u.record(hodl.RecordID(s.store.NewID("acr")), hodl.KindExchange)
 	rec.JTI, rec.Parent, rec.Scopes, rec.Chain = g.token.ID, u.claims.ID, g.token.Scopes, g.actor.Chain()
-	return s.issue(g, func(t hodl.Token) error {
+	return s.issue(ctx, g, func(t hodl.Token) error {
 		return s.store.Exchange(ctx, u.rows, u.admit, t, rec, u.Detail)
 	})
 }

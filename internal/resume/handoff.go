@@ -11,13 +11,6 @@ import (
 	"hodl"
 )
 
-// A HandedOff is a token for another principal, and the link that tells the person
-// of it.
-type HandedOff struct {
-	Minted
-	LinkID string // single-use; no token is in it
-}
-
 // stepUpFor is how old a confirmation may be.
 const stepUpFor = 300 * time.Second
 
@@ -25,7 +18,7 @@ const stepUpFor = 300 * time.Second
 // principal. confirmed is when the person said so, in Unix seconds, as the caller
 // tells: at most 300 s ago, give or take [hodl.ClockSkew], else it refuses with
 // [hodl.StepUpRequired]. It refuses as [Service.Mint] does, too.
-func (s *Service) HandOff(ctx context.Context, c Caller, id hodl.SessionID, confirmed string, d hodl.HandOffDraft) (*HandedOff, error) {
+func (s *Service) HandOff(ctx context.Context, c Caller, id hodl.SessionID, confirmed string, d hodl.HandOffDraft) (*Minted, error) {
 	up, err := stepUp(confirmed, s.store.Now())
 	if err != nil {
 		return nil, err
@@ -38,15 +31,11 @@ func (s *Service) HandOff(ctx context.Context, c Caller, id hodl.SessionID, conf
 	if err != nil {
 		return nil, err
 	}
-	link := rand.Text()
-	digest := sha256.Sum256([]byte(link))
 	g := s.grant(c, draft, confirm)
+	g.link = rand.Text()
+	digest := sha256.Sum256([]byte(g.link))
 	g.delegator, g.token.Link = c.User, hex.EncodeToString(digest[:])
-	m, err := s.mint(ctx, c, g, hodl.KindHandOff, up)
-	if err != nil {
-		return nil, err
-	}
-	return &HandedOff{*m, link}, nil
+	return s.mint(ctx, c, g, hodl.KindHandOff, up)
 }
 
 // stepUp reads a confirmation by the person, for the record.

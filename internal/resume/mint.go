@@ -23,6 +23,7 @@ type Minted struct {
 	hodl.Token
 	Signed string
 	Type   string // how it is presented: Bearer or DPoP
+	Link   string // of a hand-off: id of the link that tells the person of it; single-use, no token is in it
 }
 
 // Mint makes a token for a session of the caller's own. It refuses with
@@ -46,6 +47,7 @@ type grant struct {
 	delegator      hodl.UserID
 	actor          *hodl.Actor
 	confirm        *hodl.Thumbprint
+	link           string
 }
 
 // grant is what a key's draft asks for.
@@ -75,12 +77,12 @@ func (s *Service) mint(ctx context.Context, c Caller, g *grant, kind hodl.Record
 		ID: hodl.RecordID(s.store.NewID("acr")), Kind: kind, At: g.token.IssuedAt, Actor: string(c.Key), JTI: g.token.ID,
 		Workspace: c.Workspace, Mode: c.Mode, User: c.User, Session: g.token.Session, Scopes: g.token.Scopes, StepUp: up,
 	}
-	return s.issue(g, func(t hodl.Token) error { return s.store.Mint(ctx, t, rec, c.Detail) })
+	return s.issue(ctx, g, func(t hodl.Token) error { return s.store.Mint(ctx, t, rec, c.Detail) })
 }
 
 // issue signs the token of a grant and has it kept. The limits of the workspace are
 // a guess that the commit checks, like where a session stands.
-func (s *Service) issue(g *grant, keep func(hodl.Token) error) (*Minted, error) {
+func (s *Service) issue(ctx context.Context, g *grant, keep func(hodl.Token) error) (*Minted, error) {
 	limits := s.cache.limitsOf(g.token.Workspace, g.token.IssuedAt)
 	for {
 		t := g.within(limits)
@@ -89,8 +91,10 @@ func (s *Service) issue(g *grant, keep func(hodl.Token) error) (*Minted, error) 
 		if err != nil {
 			return nil, err
 		}
+		out := &Minted{t, signed, claims.Type(), g.link}
+		store.Result(ctx, out)
 		if err = keep(t); err == nil {
-			return &Minted{t, signed, claims.Type()}, nil
+			return out, nil
 		}
 		beyond, again := errors.AsType[*store.Beyond](err)
 		if !again || beyond.Limits == limits {
@@ -169,5 +173,6 @@ func (s *Service) Revoke(ctx context.Context, c Caller, id hodl.TokenID, reason 
 		ID: hodl.RecordID(s.store.NewID("acr")), Kind: hodl.KindRevoke, At: now, Actor: string(c.Key), JTI: id, Reason: reason,
 		Workspace: c.Workspace, Mode: c.Mode, User: c.User, Session: t.Session,
 	}
+	store.Result(ctx, reason)
 	return reason, s.store.Revoke(ctx, c.Workspace, c.Mode, c.User, id, reason, rec, c.Detail)
 }

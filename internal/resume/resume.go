@@ -35,6 +35,7 @@ type Store interface {
 	Append(ctx context.Context, rec *hodl.Record, d hodl.RecordDetail) error
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
 	PutSession(ctx context.Context, w store.SessionWrite) error
+	Once(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, credential string) (end func(), err error)
 	Mint(ctx context.Context, t hodl.Token, rec *hodl.Record, d hodl.RecordDetail) error
 	Exchange(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, t hodl.Token, rec *hodl.Record, d hodl.RecordDetail) error
 	Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID, reason string, rec *hodl.Record, d hodl.RecordDetail) error

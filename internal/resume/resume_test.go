@@ -188,7 +188,7 @@ func TestHydrationsAmidWrites(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 20 {
-			if _, _, err := w.Note(t.Context(), w.call(signed, ""), "a note", ""); err != nil {
+			if _, err := w.Note(t.Context(), w.call(signed, ""), "a note", ""); err != nil {
 				t.Error(err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hodl"
+	"hodl/internal/store"
 )
 
 // RevokeAll ends every token of a subject that was minted before, and all that came
@@ -26,6 +27,7 @@ func (s *Service) RevokeAll(ctx context.Context, c Caller, v hodl.Revocation) (*
 	if v.Kind == hodl.OfSession {
 		rec.Session = hodl.SessionID(v.Subject)
 	}
+	store.Result(ctx, rec)
 	return rec, s.store.RevokeAll(ctx, mode, member, v, rec, c.Detail)
 }
 

@@ -13,14 +13,14 @@ import (
 
 // A Written tells what a typed write left behind.
 type Written struct {
+	Note        int64 // its number, of a note
 	Fingerprint string
 	At          time.Time
 }
 
-// Note appends a note by the agent and returns its number.
-func (s *Service) Note(ctx context.Context, c Call, body, ifMatch string) (int64, Written, error) {
-	var id int64
-	w, err := s.write(ctx, c, hodl.WriteNotes, ifMatch, func(v *store.VersionBody, u *use) error {
+// Note appends a note by the agent.
+func (s *Service) Note(ctx context.Context, c Call, body, ifMatch string) (Written, error) {
+	return s.write(ctx, c, hodl.WriteNotes, ifMatch, func(v *store.VersionBody, u *use) error {
 		if err := hodl.CheckNote(body); err != nil {
 			return err
 		}
@@ -28,13 +28,11 @@ func (s *Service) Note(ctx context.Context, c Call, body, ifMatch string) (int64
 			return hodl.Invalid("body", "cannot be added: the session has 1,000 notes")
 		}
 		v.LastNote++
-		id = v.LastNote
 		v.Content.Notes = append(slices.Clone(v.Content.Notes), hodl.Note{
-			ID: id, Body: body, Author: u.author(), Trust: hodl.TrustAgent, CreatedAt: u.rows.At,
+			ID: v.LastNote, Body: body, Author: u.author(), Trust: hodl.TrustAgent, CreatedAt: u.rows.At,
 		})
 		return nil
 	})
-	return id, w, err
 }
 
 // Node appends a typed node by the agent.
@@ -86,6 +84,11 @@ func (s *Service) write(ctx context.Context, c Call, scope hodl.Scope, ifMatch s
 	if err != nil {
 		return Written{}, s.refuse(ctx, u, err)
 	}
+	end, err := s.once(ctx, u)
+	if err != nil {
+		return Written{}, s.refuseWrite(ctx, u, err)
+	}
+	defer end()
 	for range attempts {
 		var w Written
 		if w, err = s.writeOnce(ctx, u, ifMatch, change); err == nil {
@@ -98,9 +101,26 @@ func (s *Service) write(ctx context.Context, c Call, scope hodl.Scope, ifMatch s
 	return Written{}, s.refuseWrite(ctx, u, err)
 }
 
+// once begins a write under an idempotency key: a token that may no longer write
+// gets no answer of a write it once made.
+func (s *Service) once(ctx context.Context, u *use) (end func(), err error) {
+	if store.OnceOf(ctx) == nil {
+		return func() {}, nil
+	}
+	a, err := s.store.Admission(ctx, u.rows)
+	if err == nil {
+		err = u.admit(a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.store.Once(ctx, u.rows.Workspace, u.rows.Mode, string(u.rows.Token))
+}
+
 // refuseWrite records a refusal of the token, not a fault of what was to be written.
 func (s *Service) refuseWrite(ctx context.Context, u *use, err error) error {
-	if code := hodl.CodeOf(err); code == hodl.ValidationFailed || code == hodl.Stale {
+	switch hodl.CodeOf(err) {
+	case hodl.ValidationFailed, hodl.Stale, hodl.Conflict, hodl.IdempotencyMismatch:
 		return err
 	}
 	return s.refuse(ctx, u, err)
@@ -132,10 +152,11 @@ func (s *Service) writeOnce(ctx context.Context, u *use, ifMatch string, change 
 	rec := u.record(hodl.RecordID(s.store.NewID("acr")), hodl.KindWrite)
 	rec.Fingerprint = name
 	_, user := u.claims.Owner()
-	err = s.store.PutSession(ctx, store.SessionWrite{
+	out := Written{Note: body.LastNote, Fingerprint: name, At: u.rows.At}
+	store.Result(ctx, out)
+	return out, s.store.PutSession(ctx, store.SessionWrite{
 		Workspace: u.rows.Workspace, Mode: u.rows.Mode, User: user, ID: u.rows.Session, Op: hodl.OpWrite, Expect: at.Fingerprint,
 		Body: *body, Fingerprint: name, At: u.rows.At, Author: u.author(),
 		Token: u.rows.Token, Admit: u.admit, Record: rec, Detail: u.Detail,
 	})
-	return Written{name, u.rows.At}, err
 }

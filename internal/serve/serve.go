@@ -163,6 +163,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { s.signing.Run(background); return nil })
 	group.Go(func() error { s.flushDenials(background); return nil })
 	group.Go(func() error { s.doChores(background); return nil })
+	group.Go(func() error { s.forgetAnswers(background); return nil })
 	group.Go(func() error {
 		<-inner.Done()
 		defer stopBackground()
@@ -206,6 +207,23 @@ func (s *Server) doChores(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// forgetAnswers deletes, once a minute, the answers that idempotency keys were kept
+// with for a day.
+func (s *Server) forgetAnswers(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := s.store.ForgetAnswers(ctx); err != nil && ctx.Err() == nil {
+				s.config.Log.WarnContext(ctx, "old answers were not deleted", slog.Any("error", err))
+			}
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (s *Store) Exchange(ctx context.Context, u TokenUse, admit func(Admission) 
 	p := u.partition()
 	event := hodl.EventID(s.ids.New("evt", u.At))
 	var parent tokenKey
-	return s.writer.do(ctx, &write{
+	return s.write(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
 			r.wantSession(p, u.Session)
@@ -66,7 +66,7 @@ func (s *Store) RevokeAll(ctx context.Context, m hodl.Mode, member hodl.UserID, 
 	}
 	p := partition{rec.Workspace, m}
 	session := sessionKey{p, hodl.SessionID(v.Subject)}
-	return s.writer.do(ctx, &write{
+	return s.write(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
 			if v.Kind == hodl.OfSession {

@@ -26,6 +26,7 @@ type HodlWrite struct {
 	Restore   bool            // it was deleted
 	With      []hodl.Hodl     // further new ones that join the same sessions
 	Sessions  []*SessionWrite // sessions it joins, changes in or leaves
+	Place     int             // among the hodls of one request; see [Item]
 }
 
 // PutHodl saves a hodl. It refuses with [hodl.NotFound] when it is gone, with
@@ -36,23 +37,28 @@ func (s *Store) PutHodl(ctx context.Context, w HodlWrite) error {
 	if err != nil {
 		return err
 	}
-	return s.writer.do(ctx, x)
+	return s.write(ctx, x)
 }
 
 // PutHodls saves many hodls, each write for itself: the errors are those that
-// PutHodl would return. They share as few commits as they can.
+// PutHodl would return. They share as few commits as they can. Under an idempotency
+// key each is an [Item] whose answer is a list with the hodl, in JSON.
 func (s *Store) PutHodls(ctx context.Context, list []HodlWrite) []error {
 	errs := make([]error, len(list))
 	writes := make([]*write, 0, len(list))
+	verdicts := make([]func(error) error, len(list))
 	places := make([]int, 0, len(list))
 	for i, w := range list {
 		x, err := s.hodlWrite(ctx, w)
+		if err == nil {
+			x, verdicts[i], err = s.keeping(Item(ctx, w.Place, func(any) ([]byte, error) { return json.Marshal([]hodl.Hodl{w.Hodl}) }), x)
+		}
 		if errs[i] = err; err == nil {
 			writes, places = append(writes, x), append(places, i)
 		}
 	}
 	for i, err := range s.writer.doAll(ctx, writes) {
-		errs[places[i]] = err
+		errs[places[i]] = verdicts[places[i]](err)
 	}
 	return errs
 }

@@ -153,14 +153,6 @@ func (s *Store) locked() string {
 	return ""
 }
 
-// RevokeKey ends a key. To end it twice is no error.
-func (s *Store) RevokeKey(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) error {
-	return s.change(ctx, ws, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `update api_keys set revoked_at = $3 where workspace = $1 and id = $2 and revoked_at = 0`, ws, id, micros(s.now()))
-		return err
-	})
-}
-
 // Principal returns who presents the key with this digest, expired or not, or
 // [hodl.NotFound]. It is the one look-up that does not know its workspace yet.
 func (s *Store) Principal(ctx context.Context, digest [32]byte) (*hodl.Principal, error) {

@@ -144,6 +144,9 @@ func (r *rows) scope() string {
 	for k := range r.hodls {
 		seen[k.ws] = true
 	}
+	for k := range r.once {
+		seen[k.ws] = true
+	}
 	list := make([]string, 0, len(seen))
 	for ws := range seen {
 		list = append(list, string(ws))
@@ -210,12 +213,17 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	for _, k := range inOrder(r.hodls, hodlKey.compare) {
 		hodls.add(string(k.ws), string(k.mode), string(k.member), string(k.id))
 	}
+	once := newColumns(3)
+	for k := range r.once {
+		once.add(string(k.ws), string(k.mode), k.name)
+	}
 	queueLoad(b, logs, pgLoadLogs, r.takeLog)
 	queueLoad(b, usage, pgLoadUsage, r.takeUsage)
 	queueLoad(b, tokens, pgLoadTokens, r.takeToken)
 	queueFamilies(b, r, tokens)
 	queueLoad(b, sessions, pgLoadSessions, r.takeSession)
 	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
+	queueLoad(b, once, pgLoadOnce, r.takeOnce)
 }
 
 func inOrder[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
@@ -257,6 +265,7 @@ func queueSaves(b *pgx.Batch, r *rows) {
 	queueSessions(b, r)
 	queueHodls(b, r)
 	queueRecords(b, r)
+	queueOnce(b, r)
 }
 
 func queueTokens(b *pgx.Batch, r *rows) {
@@ -360,4 +369,15 @@ func queueRecords(b *pgx.Batch, r *rows) {
 	records.queueTo(b, pgAddRecords)
 	details.queueTo(b, pgAddDetails)
 	events.queueTo(b, pgAddEvents)
+}
+
+// queueOnce comes in the order of the keys: another server may be adding the same.
+func queueOnce(b *pgx.Batch, r *rows) {
+	added := newColumns(6)
+	for _, k := range inOrder(r.once, onceKey.compare) {
+		if x := r.once[k]; x != nil && x.fresh {
+			added.add(string(k.ws), string(k.mode), k.name, x.request[:], x.answer, micros(x.expires))
+		}
+	}
+	added.queueTo(b, pgAddOnce)
 }

@@ -54,12 +54,24 @@ func (x *tenants) fill(t *testing.T) [32]byte {
 	k := x.token("ses_1")
 	must(t, x.mint(k)(ctx))
 	must(t, x.hydrate(ctx, k))
-	must(t, x.PutHodl(ctx, store.HodlWrite{Workspace: x.ws, Mode: hodl.Live, User: x.user, Hodl: hodl.Hodl{ID: "hdl_1", Note: "n", Tags: []string{"t"}, CreatedAt: x.Now(), UpdatedAt: x.Now()}}))
+	must(t, x.PutHodl(x.once(t), store.HodlWrite{Workspace: x.ws, Mode: hodl.Live, User: x.user, Hodl: hodl.Hodl{ID: "hdl_1", Note: "n", Tags: []string{"t"}, CreatedAt: x.Now(), UpdatedAt: x.Now()}}))
 	rec := &hodl.Record{ID: hodl.RecordID(x.NewID("acr")), Kind: hodl.KindRevoke, At: x.Now(), Workspace: x.ws, Mode: hodl.Sandbox}
 	must(t, x.RevokeAll(ctx, hodl.Sandbox, "", hodl.Revocation{Kind: hodl.OfWorkspace, Subject: string(x.ws)}, rec, hodl.RecordDetail{}))
 	digest := sha256.Sum256([]byte(x.ws))
 	must(t, x.AddKey(ctx, hodl.APIKey{ID: "key_1", Workspace: x.ws, User: x.user, Mode: hodl.Live, Scopes: []string{"*"}, CreatedAt: x.Now()}, digest))
 	return digest
+}
+
+// once is the context of a request with an idempotency key.
+func (x *tenants) once(t *testing.T) context.Context {
+	t.Helper()
+	ctx := store.WithOnce(t.Context(), &store.Once{
+		Key: "k", Route: "POST /v1/hodls", Request: func() [32]byte { return [32]byte{} },
+		Encode: func(any) ([]byte, error) { return nil, nil },
+	})
+	_, err := x.Once(ctx, x.ws, hodl.Live, "key_1")
+	must(t, err)
+	return ctx
 }
 
 // tenantTables asks the database, so that a table added without a policy fails

@@ -102,6 +102,11 @@ const (
 		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::bytea[])`
 	pgAddDetails = `insert into access_details (workspace, mode, seq, salt, address, user_agent)
 		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::text[], $6::text[])`
+	pgLoadOnce = `select o.workspace, o.mode, o.name, o.request, o.answer
+		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, name)
+		cross join lateral (select * from idempotency_keys o where o.workspace = k.workspace and o.mode = k.mode and o.name = k.name offset 0) o`
+	pgAddOnce = `insert into idempotency_keys (workspace, mode, name, request, answer, expires_at)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::bigint[])`
 	pgAddEvents = `insert into outbox (workspace, id, mode, type, session, jti, at)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])`
 )

@@ -20,6 +20,7 @@ type rows struct {
 	sessions map[sessionKey]*sessionRow
 	hodls    map[hodlKey]*hodlRow
 	tags     map[tagKey]int64 // by how much the count of each changes
+	once     map[onceKey]*onceRow
 	versions []versionRow
 	records  []recordRow
 	events   []hodl.Event
@@ -36,6 +37,7 @@ func newRows() *rows {
 		logs: map[partition]*logRow{}, usage: map[usageKey]*usageRow{},
 		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{}, tags: map[tagKey]int64{},
 		lineages: map[tokenKey]struct{}{}, families: map[tokenKey]time.Time{},
+		once: map[onceKey]*onceRow{},
 	}
 }
 

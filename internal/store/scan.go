@@ -39,6 +39,13 @@ func scanHodlRow(row scanner) (*hodlRow, error) {
 	return x, wrap(json.Unmarshal([]byte(x.tags), &x.Tags), "read the tags of a hodl")
 }
 
+func scanOnce(x *onceRow, row scanner) error {
+	var request []byte
+	err := row.Scan(&request, &x.answer)
+	copy(x.request[:], request)
+	return err
+}
+
 // after scans a key in front of what the wrapped scan wants.
 type after struct {
 	scanner
@@ -99,5 +106,13 @@ func (r *rows) takeHodl(row scanner) error {
 	var k hodlKey
 	x, err := scanHodlRow(after{row, []any{&k.ws, &k.mode, &k.member, &k.id}})
 	r.hodls[k] = x
+	return err
+}
+
+func (r *rows) takeOnce(row scanner) error {
+	var k onceKey
+	x := &onceRow{}
+	err := scanOnce(x, after{row, []any{&k.ws, &k.mode, &k.name}})
+	r.once[k] = x
 	return err
 }

@@ -178,7 +178,7 @@ func (s *Store) PutSession(ctx context.Context, w SessionWrite) error {
 	if err != nil {
 		return err
 	}
-	return s.writer.do(ctx, &write{need: x.need, decide: func(r *rows) error {
+	return s.write(ctx, &write{need: x.need, decide: func(r *rows) error {
 		if err := x.check(r); err != nil {
 			return err
 		}
@@ -194,6 +194,7 @@ type Transition struct {
 	User      hodl.UserID
 	ID        hodl.SessionID
 	Op        hodl.Operation
+	Expect    string // the version it stands at; "" for any
 	At        time.Time
 	Record    *hodl.Record // if it leaves one
 	Detail    hodl.RecordDetail
@@ -239,12 +240,15 @@ func (s *Store) onSession(ctx context.Context, t Transition, act func(*rows, ses
 	}
 	p := partition{t.Workspace, t.Mode}
 	k := sessionKey{p, t.ID}
-	return s.writer.do(ctx, &write{
+	return s.write(ctx, &write{
 		need: func(r *rows) { r.wantLog(p); r.wantSession(p, t.ID) },
 		decide: func(r *rows) error {
 			row := r.sessions[k]
 			if row == nil || row.member != t.User {
 				return missing(sql.ErrNoRows, "session", t.ID)
+			}
+			if t.Expect != "" && row.fingerprint != t.Expect {
+				return stale(t.ID)
 			}
 			changed, err := act(r, k, row)
 			if err == nil && changed && prepared != nil {

@@ -12,6 +12,7 @@ var openly = []string{
 	"access_details.salt",       // of a commitment
 	"access_records.commitment", // a hash
 	"api_keys.digest",           // a hash
+	"idempotency_keys.request",  // a hash
 	"data_keys.wrapped",         // under the master key; rotated by itself
 	"hodls.known",               // a hash
 	"signing_keys.public",       // published

@@ -17,7 +17,7 @@ type sqliteStatements map[string]*sql.Stmt
 func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
 	all := sqliteStatements{}
 	texts := slices.Clone(sqliteTexts)
-	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls} {
+	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls, sqliteOnce} {
 		texts = append(texts, l.texts[:]...)
 	}
 	for _, text := range texts {
@@ -50,7 +50,7 @@ func (t *sqliteTx) exec(text string, args ...any) error {
 
 // load fills r. The transaction is immediate, so every row read is locked.
 func (t *sqliteTx) load(r *rows) error {
-	var logs, usage, tokens, sessions, hodls []any
+	var logs, usage, tokens, sessions, hodls, once []any
 	for k := range r.logs {
 		logs = append(logs, string(k.ws), string(k.mode))
 	}
@@ -66,6 +66,9 @@ func (t *sqliteTx) load(r *rows) error {
 	for k := range r.hodls {
 		hodls = append(hodls, string(k.ws), string(k.mode), string(k.member), string(k.id))
 	}
+	for k := range r.once {
+		once = append(once, string(k.ws), string(k.mode), k.name)
+	}
 	for _, x := range []struct {
 		query sqliteLoad
 		keys  []any
@@ -76,6 +79,7 @@ func (t *sqliteTx) load(r *rows) error {
 		{sqliteTokens, tokens, r.takeToken},
 		{sqliteSessions, sessions, r.takeSession},
 		{sqliteHodls, hodls, r.takeHodl},
+		{sqliteOnce, once, r.takeOnce},
 	} {
 		if err := t.loadAll(x.query, x.keys, x.take); err != nil {
 			return wrap(err, "load")
@@ -143,7 +147,7 @@ func found(err error) (bool, error) {
 
 // save writes what was decided.
 func (t *sqliteTx) save(r *rows) error {
-	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveRecords} {
+	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveRecords, t.saveOnce} {
 		if err := step(r); err != nil {
 			return err
 		}
@@ -292,6 +296,18 @@ func (t *sqliteTx) saveRecords(r *rows) error {
 	for _, e := range r.events {
 		if err := t.exec(sqliteAddEvent, string(e.Workspace), string(e.ID), string(e.Mode), string(e.Type), string(e.Session), string(e.Token), micros(e.At)); err != nil {
 			return wrap(err, "save event")
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) saveOnce(r *rows) error {
+	for k, x := range r.once {
+		if x == nil || !x.fresh {
+			continue
+		}
+		if err := t.exec(sqliteAddOnce, string(k.ws), string(k.mode), k.name, x.request[:], x.answer, micros(x.expires)); err != nil {
+			return wrap(err, "save answer")
 		}
 	}
 	return nil

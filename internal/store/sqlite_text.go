@@ -47,6 +47,7 @@ const (
 	sqliteAddRecord = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 	sqliteAddDetail = `insert into access_details (workspace, mode, seq, salt, address, user_agent) values ($1, $2, $3, $4, $5, $6)`
+	sqliteAddOnce   = `insert into idempotency_keys (workspace, mode, name, request, answer, expires_at) values ($1, $2, $3, $4, $5, $6)`
 	sqliteAddEvent  = `insert into outbox (workspace, id, mode, type, session, jti, at) values ($1, $2, $3, $4, $5, $6, $7)`
 )
 
@@ -62,10 +63,11 @@ var (
 		from sessions where workspace = ? and mode = ? and id = ?`)
 	sqliteHodls = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at, tags, known
 		from hodls where workspace = ? and mode = ? and member = ? and id = ?`)
+	sqliteOnce = newSQLiteLoad(3, `select workspace, mode, name, request, answer from idempotency_keys where workspace = ? and mode = ? and name = ?`)
 )
 
 var sqliteTexts = []string{
 	sqliteBegin, sqliteCommit, sqliteRollback, sqliteLoadChildren, loadEnd, sqliteAddEnd, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
 	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
-	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddWords, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent,
+	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddWords, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent, sqliteAddOnce,
 }

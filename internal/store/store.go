@@ -46,6 +46,7 @@ type Store struct {
 	now        func() time.Time
 	log        *slog.Logger
 	used       sync.Map       // hodl.KeyID -> time.Time: when its last use was last written down
+	answering  sync.Map       // onceKey -> true: requests that are being answered
 	background sync.WaitGroup // work that outlives its request
 	closing    sync.Once
 	closed     error // what Close returns
@@ -125,6 +126,9 @@ func (s *Store) view(ctx context.Context, ws hodl.WorkspaceID, read func(querier
 // change runs a rare write as workspace ws in a transaction of its own, which no
 // batch shares. It takes none of the rows that batches lock.
 func (s *Store) change(ctx context.Context, ws hodl.WorkspaceID, write func(*sql.Tx) error) error {
+	if o := OnceOf(ctx); o != nil {
+		return s.changeOnce(ctx, o, ws, write)
+	}
 	return s.engine.change(ctx, s.writer, ws, write)
 }
 

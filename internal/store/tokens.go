@@ -32,7 +32,7 @@ func (s *Store) Mint(ctx context.Context, t hodl.Token, rec *hodl.Record, d hodl
 	}
 	p := partition{t.Workspace, t.Mode}
 	event := hodl.EventID(s.ids.New("evt", t.IssuedAt))
-	return s.writer.do(ctx, &write{
+	return s.write(ctx, &write{
 		need:   func(r *rows) { r.wantLog(p); r.wantSession(p, t.Session); r.wantToken(p, t.ID) },
 		decide: func(r *rows) error { return r.mint(t, prepared, event) },
 	})
@@ -82,7 +82,7 @@ func (s *Store) Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, us
 		return err
 	}
 	p := partition{ws, m}
-	return s.writer.do(ctx, &write{
+	return s.write(ctx, &write{
 		need: func(r *rows) { r.wantLog(p); r.wantToken(p, id) },
 		decide: func(r *rows) error {
 			row := r.tokens[tokenKey{p, id}]
