@@ -43,7 +43,9 @@ func (d *draftOrFault) UnmarshalJSON(data []byte) error {
 
 // Schema is asked by huma for the OpenAPI document.
 func (*draftOrFault) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[hodl.HodlDraft](), true, "")
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[hodl.HodlDraft](), true, ""), {Description: "Anything else is refused by itself, in its own result"},
+	}}
 }
 
 type hodlBatchBody struct {

@@ -106,7 +106,7 @@ func (*ImportInput) describeBody() *huma.RequestBody {
 		ndjson: {Schema: text}, bookmarks: {Schema: text},
 		"application/json": {}, // a hodl by itself is a file of one line; with a schema, huma would read it
 	}
-	return &huma.RequestBody{Required: true, Description: "At most 64 MiB", Content: content}
+	return &huma.RequestBody{Description: "At most 64 MiB; an empty file imports nothing", Content: content}
 }
 
 // A patient reader gives a slow sender time, as long as something comes.
