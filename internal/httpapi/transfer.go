@@ -101,7 +101,7 @@ func (in *ImportInput) Resolve(ctx huma.Context) []error {
 
 // describeBody tells the document what an import takes.
 func (*ImportInput) describeBody() *huma.RequestBody {
-	text := &huma.Schema{Type: huma.TypeString}
+	text := &huma.Schema{Description: "A file; a line that cannot be read is told with its number"}
 	content := map[string]*huma.MediaType{
 		ndjson: {Schema: text}, bookmarks: {Schema: text},
 		"application/json": {}, // a hodl by itself is a file of one line; with a schema, huma would read it
