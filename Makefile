@@ -46,7 +46,6 @@ test: ## Run every test on both engines; installs PostgreSQL when it is missing
 	@$(CURL)
 	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
 	@for module in $(NESTED); do (cd $$module && set -x && $(GOTEST) ./...); done
-	@$(MAKE) --no-print-directory fuzz-api CALLS=10000
 
 check: ## Check format, vet and lint
 	@unformatted=$$(gofmt -l .); \

@@ -101,9 +101,8 @@ func (in *ImportInput) Resolve(ctx huma.Context) []error {
 
 // describeBody tells the document what an import takes.
 func (*ImportInput) describeBody() *huma.RequestBody {
-	text := &huma.Schema{Description: "A file; a line that cannot be read is told with its number"}
 	content := map[string]*huma.MediaType{
-		ndjson: {Schema: text}, bookmarks: {Schema: text},
+		ndjson: {}, bookmarks: {},
 		"application/json": {}, // a hodl by itself is a file of one line; with a schema, huma would read it
 	}
 	return &huma.RequestBody{Description: "At most 64 MiB; an empty file imports nothing", Content: content}
