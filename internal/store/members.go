@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -35,7 +36,7 @@ func (s *Store) Invite(ctx context.Context, m hodl.Membership, invitation *NewKe
 		}
 		return addKey(ctx, tx, &invitation.APIKey, invitation.Digest)
 	})
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		return hodl.Errorf(hodl.Conflict, "%s is already a member", m.User)
 	}
 	return wrap(err, "add member")
