@@ -15,7 +15,7 @@ import (
 )
 
 // TestKilledWhileHolding kills hodl hold with SIGKILL at each step of its request. What
-// was to be held is at the server afterwards, by way of the next command.
+// was to be held is at the server once afterwards, by way of the next command.
 func TestKilledWhileHolding(t *testing.T) {
 	for _, step := range []string{"before the server has it", "after the server took it"} {
 		t.Run(step, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestKilledWhileHolding(t *testing.T) {
 				t.Errorf("sent with the keys %q, want one twice", keys)
 			}
 			page, err := server.Client().Hodls(t.Context(), client.Page{})
-			if err != nil || len(page.Hodls) == 0 {
+			if err != nil || len(page.Hodls) != 1 {
 				t.Errorf("the server has %+v, %v", page, err)
 			}
 		})
