@@ -302,10 +302,8 @@ func TestSecretsAreKeptSealed(t *testing.T) {
 			}
 		}
 	}
-	for _, secret := range []string{token, key, "clientskey"} {
-		if strings.Contains(w.log.String(), secret) {
-			t.Errorf("the log shows %.20q", secret)
-		}
+	if log := w.log.String(); strings.Contains(log, token) || strings.Contains(log, key) || strings.Contains(log, "clientskey") {
+		t.Error("the log shows a secret")
 	}
 }
 

@@ -162,7 +162,7 @@ func (s *Store) keeping(ctx context.Context, x *write) (*write, func(error) erro
 	}
 	var before *onceRow
 	kept := &write{
-		need: func(r *rows) { x.need(r); r.once[o.key] = nil },
+		need: func(r *rows) { x.need(r); r.wantOnce(o.key) },
 		decide: func(r *rows) error {
 			if before = r.once[o.key]; before != nil {
 				return nil

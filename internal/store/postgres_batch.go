@@ -213,17 +213,13 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	for _, k := range inOrder(r.hodls, hodlKey.compare) {
 		hodls.add(string(k.ws), string(k.mode), string(k.member), string(k.id))
 	}
-	once := newColumns(3)
-	for k := range r.once {
-		once.add(string(k.ws), string(k.mode), k.name)
-	}
 	queueLoad(b, logs, pgLoadLogs, r.takeLog)
 	queueLoad(b, usage, pgLoadUsage, r.takeUsage)
 	queueLoad(b, tokens, pgLoadTokens, r.takeToken)
 	queueFamilies(b, r, tokens)
 	queueLoad(b, sessions, pgLoadSessions, r.takeSession)
 	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
-	queueLoad(b, once, pgLoadOnce, r.takeOnce)
+	queueLoadOnce(b, r)
 }
 
 func inOrder[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
@@ -371,8 +367,22 @@ func queueRecords(b *pgx.Batch, r *rows) {
 	events.queueTo(b, pgAddEvents)
 }
 
+func queueLoadOnce(b *pgx.Batch, r *rows) {
+	if len(r.once) == 0 {
+		return
+	}
+	keys := newColumns(3)
+	for k := range r.once {
+		keys.add(string(k.ws), string(k.mode), k.name)
+	}
+	queueLoad(b, keys, pgLoadOnce, r.takeOnce)
+}
+
 // queueOnce comes in the order of the keys: another server may be adding the same.
 func queueOnce(b *pgx.Batch, r *rows) {
+	if len(r.once) == 0 {
+		return
+	}
 	added := newColumns(6)
 	for _, k := range inOrder(r.once, onceKey.compare) {
 		if x := r.once[k]; x != nil && x.fresh {

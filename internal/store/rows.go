@@ -19,8 +19,8 @@ type rows struct {
 	tokens   map[tokenKey]*tokenRow
 	sessions map[sessionKey]*sessionRow
 	hodls    map[hodlKey]*hodlRow
-	tags     map[tagKey]int64 // by how much the count of each changes
-	once     map[onceKey]*onceRow
+	tags     map[tagKey]int64     // by how much the count of each changes
+	once     map[onceKey]*onceRow // nil while no write has an idempotency key
 	versions []versionRow
 	records  []recordRow
 	events   []hodl.Event
@@ -37,7 +37,6 @@ func newRows() *rows {
 		logs: map[partition]*logRow{}, usage: map[usageKey]*usageRow{},
 		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{}, tags: map[tagKey]int64{},
 		lineages: map[tokenKey]struct{}{}, families: map[tokenKey]time.Time{},
-		once: map[onceKey]*onceRow{},
 	}
 }
 
@@ -270,6 +269,13 @@ func (r *rows) wantHodl(p partition, member hodl.UserID, id hodl.HodlID) hodlKey
 	k := hodlKey{p, member, id}
 	r.hodls[k] = nil
 	return k
+}
+
+func (r *rows) wantOnce(k onceKey) {
+	if r.once == nil {
+		r.once = map[onceKey]*onceRow{}
+	}
+	r.once[k] = nil
 }
 
 // log returns a log's head. Every workspace has one for each mode from its
