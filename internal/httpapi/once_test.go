@@ -27,7 +27,7 @@ const (
 // counts is how many rows each table holds.
 func (w *world) counts() map[string]int {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "hodl.db")+"?mode=ro")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "hodl.db")+"?mode=ro&_pragma=busy_timeout(10000)")
 	w.must(err)
 	defer db.Close()
 	var names string
@@ -149,7 +149,7 @@ func TestBatchBrokenOff(t *testing.T) {
 	const batch = `{"hodls":[{"title":"a"},{"title":""},{"title":"b","session_id":"ses_batch"},{"title":"c"},{"title":"d","session_id":"ses_batch"}]}`
 	first := w.ok(live, "POST", "/v1/hodls/batch", batch, keyHeader, "k")
 	before := w.counts()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "hodl.db"))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "hodl.db")+"?_pragma=busy_timeout(10000)")
 	w.must(err)
 	defer db.Close()
 	_, err = db.Exec(`delete from idempotency_keys where rowid = (select max(rowid) from idempotency_keys)`) // the answer to the whole
