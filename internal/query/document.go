@@ -54,10 +54,38 @@ func rest(h *hodl.Hodl) []string {
 
 // bound keeps to the most words and repeats.
 func (d *Document) bound() {
-	left, seen := MaxWords, map[string]int{}
+	left := MaxWords
 	for i, words := range d.Words {
-		words = words[:min(left, len(words))]
-		d.Words[i], left = words, left-len(words)
+		d.Words[i] = words[:min(left, len(words))]
+		left -= len(d.Words[i])
+	}
+	if d.mayRepeat() {
+		d.blankRepeats()
+	}
+}
+
+// mayRepeat reports whether some word may come more than MaxRepeats times. It counts
+// words in few buckets, which costs less than to count each.
+func (d *Document) mayRepeat() bool {
+	var buckets [1 << 10]uint16 // no more than MaxWords fall into one
+	for _, words := range d.Words {
+		for _, w := range words {
+			h := uint32(len(w))
+			for i := range len(w) {
+				h = h*31 + uint32(w[i])
+			}
+			if h %= uint32(len(buckets)); buckets[h] == MaxRepeats {
+				return true
+			}
+			buckets[h]++
+		}
+	}
+	return false
+}
+
+func (d *Document) blankRepeats() {
+	seen := map[string]int{}
+	for _, words := range d.Words {
 		for j, w := range words {
 			if seen[w]++; seen[w] > MaxRepeats {
 				words[j] = Blank

@@ -121,7 +121,7 @@ func grant(ctx context.Context, db *sql.DB, role string) error {
 		revoke all on schema_versions from ROLE;
 		grant select on schema_versions to ROLE;
 		revoke execute on function hodl_credential(bytea), hodl_workspace_named(text), hodl_workspaces_of(text) from public;
-		grant execute on function hodl_search(text, text, text, tsquery, text, bigint, bigint, text, bigint, bigint), hodl_chores(bigint) to ROLE;
+		grant execute on function hodl_search(text, text, text, tsquery, text, text, bigint, bigint, text, bigint, bigint), hodl_chores(bigint) to ROLE;
 		grant execute on function hodl_credential(bytea), hodl_workspace_named(text), hodl_workspaces_of(text) to ROLE;`, "ROLE", name)
 	return inTx(ctx, db, func(tx *sql.Tx) error {
 		if err := oneAtATime(ctx)(tx); err != nil {

@@ -55,10 +55,10 @@ func (e *postgres) match(q *query.Query) string {
 }
 
 func (e *postgres) search(f *HodlFilter) (string, []any) {
-	return `select ` + hodlColumns + ` from hodl_search($1, $2, $3, $4::tsquery, $5, $6, $7, $8, $9, $10) found (id)
+	return `select ` + hodlColumns + ` from hodl_search($1, $2, $3, $4::tsquery, $5, $6, $7, $8, $9, $10, $11) found (id)
 			cross join lateral (select * from hodls h where h.workspace = $1 and h.mode = $2 and h.member = $3 and h.id = found.id offset 0) h
 			order by h.id desc`,
-		[]any{f.Workspace, f.Mode, f.User, e.match(&f.Query), f.Before, micros(f.Since), f.until(), f.Session, micros(f.deletedAfter), f.Limit}
+		[]any{f.Workspace, f.Mode, f.User, e.match(&f.Query), f.from(), min(f.Before, f.to()), micros(f.Since), f.until(), f.Session, micros(f.deletedAfter), f.Limit}
 }
 
 func (e *postgres) purge(ctx context.Context, tx *sql.Tx, ws hodl.WorkspaceID, before time.Time, most int) (int, error) {

@@ -45,7 +45,7 @@ type HodlFilter struct {
 
 // Hodls lists hodls, newest first. Ids sort by time, so the cursor is an id.
 func (s *Store) Hodls(ctx context.Context, f HodlFilter) ([]*hodl.Hodl, error) {
-	f.Before = cmp.Or(f.Before, "hdl_z") // sorts after every id the server makes, in any collation
+	f.Before = cmp.Or(f.Before, lastHodl)
 	if f.Since = later(f.Since, f.Query.After); !f.Query.Before.IsZero() && (f.Until.IsZero() || f.Query.Before.Before(f.Until)) {
 		f.Until = f.Query.Before
 	}
@@ -76,21 +76,32 @@ func (f *HodlFilter) until() int64 {
 	return micros(f.Until)
 }
 
-// list is the query for hodls whose words do not matter. Bounds in time are also
-// bounds of the id, so that the index skips what is outside; a minute more, for the
-// id may be a little older than the time.
+// from and to are the bounds in time as bounds of the id, so that an index skips what
+// is outside. They are a minute wider, for an id may be a little older than the time.
+func (f *HodlFilter) from() hodl.HodlID {
+	if f.Since.IsZero() {
+		return "hdl_"
+	}
+	return hodl.HodlID(hodl.LowestID("hdl", f.Since.Add(-time.Minute)))
+}
+
+func (f *HodlFilter) to() hodl.HodlID {
+	if f.Until.IsZero() {
+		return lastHodl
+	}
+	return hodl.HodlID(hodl.LowestID("hdl", f.Until.Add(time.Minute)))
+}
+
+// lastHodl sorts after every id the server makes, in any collation.
+const lastHodl = "hdl_z"
+
+// list is the query for hodls whose words do not matter.
 func (f *HodlFilter) list() (string, []any) {
-	text := `select ` + hodlColumns + ` from hodls h where workspace = $1 and mode = $2 and member = $3 and id < $4 and created_at >= $5 and created_at < $6`
-	args := []any{f.Workspace, f.Mode, f.User, f.Before, micros(f.Since), f.until()}
+	text := `select ` + hodlColumns + ` from hodls h where workspace = $1 and mode = $2 and member = $3 and id >= $4 and id < $5 and created_at >= $6 and created_at < $7`
+	args := []any{f.Workspace, f.Mode, f.User, f.from(), min(f.Before, f.to()), micros(f.Since), f.until()}
 	where := func(condition string, value any) {
 		args = append(args, value)
 		text += fmt.Sprintf(condition, len(args))
-	}
-	if !f.Since.IsZero() {
-		where(` and id >= $%d`, hodl.LowestID("hdl", f.Since.Add(-time.Minute)))
-	}
-	if !f.Until.IsZero() {
-		where(` and id < $%d`, hodl.LowestID("hdl", f.Until.Add(time.Minute)))
 	}
 	if f.Session != "" {
 		where(` and session = $%d and session <> ''`, f.Session)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // sqliteStatements are the hot statements by their text, prepared once on the
@@ -247,13 +249,18 @@ func (t *sqliteTx) saveEnds(r *rows) error {
 }
 
 func (t *sqliteTx) saveHodls(r *rows) error {
+	var words [][]any
 	for _, k := range r.changedHodls() {
 		x, save := r.hodls[k], t.saveHodl
 		if x.fresh {
 			save = t.addHodl
 		}
-		if err := save(k, x); err != nil {
+		place, err := save(k, x)
+		if err != nil {
 			return wrap(err, "save hodl")
+		}
+		if x.words != nil {
+			words = append(words, []any{place, x.words[0], x.words[1], x.words[2], x.words[3]})
 		}
 	}
 	for _, k := range r.countedTags() {
@@ -261,25 +268,31 @@ func (t *sqliteTx) saveHodls(r *rows) error {
 			return wrap(err, "count tag")
 		}
 	}
-	return nil
+	return t.saveWords(words)
 }
 
-func (t *sqliteTx) addHodl(k hodlKey, x *hodlRow) error {
-	err := t.exec(sqliteAddHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
-		micros(x.CreatedAt), micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt))
-	if err != nil {
-		return err
-	}
-	return t.exec(sqliteAddWords, x.words[0], x.words[1], x.words[2], x.words[3])
+// addHodl and saveHodl return the place of the hodl.
+func (t *sqliteTx) addHodl(k hodlKey, x *hodlRow) (place int64, err error) {
+	err = t.stmts[sqliteAddHodl].QueryRowContext(t.ctx, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
+		micros(x.CreatedAt), micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt)).Scan(&place)
+	return place, err
 }
 
-func (t *sqliteTx) saveHodl(k hodlKey, x *hodlRow) error {
-	err := t.exec(sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
-		micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt))
-	if err != nil || x.words == nil {
-		return err
+func (t *sqliteTx) saveHodl(k hodlKey, x *hodlRow) (place int64, err error) {
+	err = t.stmts[sqliteSaveHodl].QueryRowContext(t.ctx, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
+		micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt)).Scan(&place)
+	return place, err
+}
+
+func (t *sqliteTx) saveWords(words [][]any) error {
+	if len(words) == 0 {
+		return nil
 	}
-	return t.exec(sqliteSaveWords, string(k.ws), string(k.mode), string(k.member), string(k.id), x.words[0], x.words[1], x.words[2], x.words[3])
+	all, err := json.Marshal(words)
+	if err == nil {
+		err = t.exec(sqliteSaveWords, string(all))
+	}
+	return wrap(err, "index hodls")
 }
 
 func (t *sqliteTx) saveRecords(r *rows) error {

@@ -21,7 +21,7 @@ const (
 	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13, known = $14,
 			place = case when place >= $15 and place < $15 + (1 << 20) then place
 				else (select coalesce(max(place), $15 - 1) + 1 from hodls where place >= $15 and place < $15 + (1 << 20)) end
-		where workspace = $1 and mode = $2 and member = $3 and id = $4`
+		where workspace = $1 and mode = $2 and member = $3 and id = $4 returning place`
 	sqliteRevoke        = `update tokens set revoked_at = $4, revoke_reason = $5 where workspace = $1 and mode = $2 and session = $3 and revoked_at = 0`
 	sqliteDetachHodls   = `update hodls set session = '' where workspace = $1 and mode = $2 and session = $3 and session <> ''`
 	sqliteEraseVersions = `delete from session_versions where workspace = $1 and mode = $2 and session = $3`
@@ -38,10 +38,12 @@ const (
 		values ($1, $2, $3, $4, $5, $6, $7) on conflict (workspace, mode, session, fingerprint) do nothing`
 	// The place is the next one in the millisecond of the capture.
 	sqliteAddHodl = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, known, place)
-		select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, coalesce(max(place), $17 - 1) + 1 from hodls where place >= $17 and place < $17 + (1 << 20)`
-	sqliteAddWords  = `insert into hodl_words (rowid, url, repository, file, text) values (last_insert_rowid(), $1, $2, $3, $4)`
+		select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, coalesce(max(place), $17 - 1) + 1 from hodls where place >= $17 and place < $17 + (1 << 20)
+		returning place`
+	// All of a batch in one statement, an array of arrays: FTS5 writes what it has
+	// gathered to its tables whenever another begins.
 	sqliteSaveWords = `insert or replace into hodl_words (rowid, url, repository, file, text)
-		select place, $5, $6, $7, $8 from hodls where workspace = $1 and mode = $2 and member = $3 and id = $4`
+		select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 from json_each($1)`
 	sqliteCountTag = `insert into hodl_tags (workspace, mode, member, tag, hodls) values ($1, $2, $3, $4, $5)
 		on conflict (workspace, mode, member, tag) do update set hodls = hodls + excluded.hodls`
 	sqliteAddRecord = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
@@ -69,5 +71,5 @@ var (
 var sqliteTexts = []string{
 	sqliteBegin, sqliteCommit, sqliteRollback, sqliteLoadChildren, loadEnd, sqliteAddEnd, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
 	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
-	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteAddWords, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent, sqliteAddOnce,
+	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent, sqliteAddOnce,
 }

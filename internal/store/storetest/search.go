@@ -190,6 +190,36 @@ func testSearchPages(t *testing.T, w *world) {
 	equal(t, "all of them", len(w.hodlIDs(t, store.HodlFilter{Query: parse(t, "https"), Limit: 9})), 7)
 }
 
+// What is rare is found behind a thousand newer ones, and what is frequent among them.
+func testSearchDeep(t *testing.T, w *world) {
+	names := map[hodl.HodlID]string{}
+	for name, h := range library(w) {
+		names[w.putHodl(t, h).ID] = name
+	}
+	var list []store.HodlWrite
+	for range 1100 {
+		h := w.newHodl("")
+		h.Tags = []string{"new"}
+		list = append(list, store.HodlWrite{Workspace: w.ws, Mode: hodl.Live, User: w.user, Hodl: h})
+	}
+	for _, err := range w.PutHodls(t.Context(), list) {
+		must(t, err)
+	}
+	for text, want := range map[string]string{"needle": "e", "-tag:new": "abcdef", `"cache bug"`: "ac", "tag:go -file:main": "ae", "nowhere": "", "zurich before:2026": ""} {
+		var got []string
+		for _, id := range w.hodlIDs(t, store.HodlFilter{Query: parse(t, text), Limit: 50}) {
+			got = append(got, names[id])
+		}
+		if !sameSet(got, want) {
+			t.Errorf("%s: finds %v, want %s", text, got, want)
+		}
+	}
+	f := store.HodlFilter{Query: parse(t, "tag:new or needle"), Limit: 700}
+	first := w.hodlIDs(t, f)
+	f.Before = first[len(first)-1]
+	equal(t, "over the edge", len(first)+len(w.hodlIDs(t, f)), 1101)
+}
+
 func testSearchOthers(t *testing.T, w *world) {
 	ctx := t.Context()
 	w.putHodl(t, w.newHodl(""))

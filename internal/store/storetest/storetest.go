@@ -54,6 +54,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"known hodls", testKnownHodls},
 		{"search", testSearch},
 		{"search pages", testSearchPages},
+		{"search behind many", testSearchDeep},
 		{"search is for one's own", testSearchOthers},
 		{"session", testSession},
 		{"session pages", testSessionPages},
