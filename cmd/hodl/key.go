@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -10,7 +8,6 @@ import (
 
 	"hodl"
 	"hodl/client"
-	"hodl/internal/serve"
 )
 
 func keyListCommand(e *env) *cobra.Command {
@@ -104,29 +101,6 @@ func keyRevokeCommand(e *env) *cobra.Command {
 		},
 	}
 	return e.reaches(c)
-}
-
-func keyMasterCommand(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use: "master FILE", Short: "Make a master key file, for --master-key-file", Args: exactly("FILE"),
-		Long: `Makes the key that all session content of a database is sealed under. Every
-server of one PostgreSQL database needs the same file; beside SQLite one is made by
-itself. Whoever has it and the database reads everything, and without it nobody can.`,
-		Example: `  hodl key master /etc/hodl/master.key`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			err := serve.CreateMasterKey(args[0])
-			if errors.Is(err, fs.ErrExist) {
-				return hint(errors.New(args[0]+" is already there"), "choose another name: a master key in use must not be lost")
-			}
-			if err != nil {
-				return err
-			}
-			if e.json {
-				return e.printJSON(map[string]string{"master_key_file": args[0]})
-			}
-			return e.printLine("made " + args[0] + "; keep a copy apart from the database's backups")
-		},
-	}
 }
 
 // when is a time in a list: how long ago, or the date when that is long.

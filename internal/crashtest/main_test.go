@@ -25,12 +25,14 @@ import (
 const childVariable = "HODL_CRASHTEST_SERVER"
 
 func TestMain(m *testing.M) {
-	if config := os.Getenv(childVariable); config != "" {
-		if err := child(config); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for variable, run := range map[string]func(string) error{childVariable: child, rotatorVariable: rotator} {
+		if config := os.Getenv(variable); config != "" {
+			if err := run(config); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

@@ -71,8 +71,8 @@ func (e *Examination) master() *seal.Master {
 		e.fail("master key", e.MasterKeyFile+" is not there", "put it back from where you keep its copy: without it no session can be read")
 	case err != nil:
 		e.fail("master key", err.Error(), "see that the file holds one base64 key a line and is its owner's alone")
-	case m.Len() > 1:
-		e.ok("master key", fmt.Sprintf("%s holds %s and %d older", e.MasterKeyFile, m.ID(), m.Len()-1))
+	case len(m.IDs()) > 1:
+		e.ok("master key", fmt.Sprintf("%s holds %s and %d older", e.MasterKeyFile, m.ID(), len(m.IDs())-1))
 	default:
 		e.ok("master key", e.MasterKeyFile+" holds "+m.ID())
 	}

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -23,12 +25,21 @@ const (
 	maxFile   = 1 << 16 // of a master key file: some thousand keys
 )
 
-// A Master is the key everything at rest hangs on, and its predecessors: the
-// first seals, all of them open. It is read once, at start, and never written
-// anywhere. [Master.ID] tells which it is; printed, it shows nothing.
+// A Master is the key everything at rest hangs on, and its predecessors: the first
+// key of the file seals, all of them open. The file is read at start, and again when
+// it has changed and a value wants a key that was not in it: a new key reaches the
+// servers that run. [Master.ID] tells which it is; printed, it shows nothing.
 type Master struct {
 	secret
-	keys []*masterKey // the current one first, never empty
+	held *held
+}
+
+// held is what was last read of the file.
+type held struct {
+	path string
+	mu   sync.Mutex                   // of those who read it again
+	keys atomic.Pointer[[]*masterKey] // the current one first, never empty
+	info os.FileInfo                  // of the file they were read from
 }
 
 // A masterKey is one key of the file, as what is derived from it: the key itself
@@ -49,23 +60,61 @@ func LoadMaster(path string) (*Master, error) {
 		return nil, fmt.Errorf("open master key file: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if err := checkMode(f, path); err != nil {
+	keys, info, err := readKeys(f, path)
+	if err != nil {
 		return nil, err
+	}
+	m := &Master{held: &held{path: path, info: info}}
+	m.held.keys.Store(&keys)
+	return m, nil
+}
+
+func readKeys(f *os.File, path string) ([]*masterKey, os.FileInfo, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, fmt.Errorf("look at master key file: %w", err)
+	}
+	if err := checkMode(info, path); err != nil {
+		return nil, nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
-		return nil, fmt.Errorf("read master key file: %w", err)
+		return nil, nil, fmt.Errorf("read master key file: %w", err)
 	}
-	return parseMaster(path, text)
+	keys, err := parseKeys(path, text)
+	return keys, info, err
 }
 
-// checkMode looks at the file that was opened, not at the path, which may have
-// changed since.
-func checkMode(f *os.File, path string) error {
+// Reload reads the file again if it is another, or was written, since it was last
+// read. What was held stays when the file cannot be read.
+func (m *Master) Reload() error {
+	m.held.mu.Lock()
+	defer m.held.mu.Unlock()
+	f, err := os.Open(m.held.path)
+	if err != nil {
+		return fmt.Errorf("open master key file: %w", err)
+	}
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("look at master key file: %w", err)
 	}
+	was := m.held.info
+	if os.SameFile(info, was) && info.ModTime().Equal(was.ModTime()) && info.Size() == was.Size() {
+		return nil
+	}
+	keys, info, err := readKeys(f, m.held.path)
+	if err != nil {
+		return err
+	}
+	m.held.keys.Store(&keys)
+	m.held.info = info
+	return nil
+}
+
+// checkMode looks at the file that was opened, not at the path, which may have
+// changed since.
+func checkMode(info os.FileInfo, path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("master key file %s is not a regular file", path)
 	}
@@ -76,8 +125,7 @@ func checkMode(f *os.File, path string) error {
 	return nil
 }
 
-func parseMaster(path string, text []byte) (*Master, error) {
-	m := &Master{}
+func parseKeys(path string, text []byte) (keys []*masterKey, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -92,15 +140,15 @@ func parseMaster(path string, text []byte) (*Master, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.keys = append(m.keys, key)
+		keys = append(keys, key)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read master key file %s: %w", path, err)
 	}
-	if len(m.keys) == 0 {
+	if len(keys) == 0 {
 		return nil, fmt.Errorf("master key file %s holds no key", path)
 	}
-	return m, nil
+	return keys, nil
 }
 
 func newMasterKey(raw []byte) (*masterKey, error) {
@@ -137,10 +185,7 @@ func CreateMaster(path string) (*Master, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create master key file: %w", err)
 	}
-	var raw [keySize]byte
-	_, _ = rand.Read(raw[:]) // never fails: it ends the program instead
-	text := masterComment + base64.StdEncoding.EncodeToString(raw[:]) + "\n"
-	if err := writeDurably(f, path, text); err != nil {
+	if err := writeDurably(f, path, masterComment+newKeyLine()); err != nil {
 		return nil, errors.Join(fmt.Errorf("write master key file: %w", err), os.Remove(path))
 	}
 	return LoadMaster(path)
@@ -148,29 +193,77 @@ func CreateMaster(path string) (*Master, error) {
 
 const masterComment = `# Master key of this hodl server. Whoever has it can read every stored session;
 # without it nobody can. Keep a copy apart from the database's backups.
-# To rotate it, add a new key above the old one and keep the old one below.
+# The first key seals, those below it open what they once sealed: hodl key master --add
+# puts a new one above them.
 `
+
+func newKeyLine() string {
+	var raw [keySize]byte
+	_, _ = rand.Read(raw[:]) // never fails: it ends the program instead
+	return base64.StdEncoding.EncodeToString(raw[:]) + "\n"
+}
+
+// AddMaster puts a new key above those of the master key file at path and returns
+// what it then holds. The file is replaced in one step and keeps its owner; it is on
+// disk when AddMaster returns.
+func AddMaster(path string) (*Master, error) {
+	if _, err := LoadMaster(path); err != nil {
+		return nil, err
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read master key file: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // its owner's alone
+	if err != nil {
+		return nil, fmt.Errorf("write master key file: %w", err)
+	}
+	err = keepOwner(f, path)
+	err = errors.Join(err, writeDurably(f, f.Name(), newKeyLine()+string(old)))
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write master key file: %w", err), os.Remove(f.Name()))
+	}
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("write master key file: %w", err)
+	}
+	return LoadMaster(path)
+}
 
 func writeDurably(f *os.File, path, text string) error {
 	_, err := f.WriteString(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func syncFolder(name string) error {
 	if runtime.GOOS == "windows" { // a folder cannot be synced there
 		return nil
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	dir, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// ID names the current key: the first 8 bytes of its SHA-256, in hex.
-func (m *Master) ID() string { return hex.EncodeToString(m.keys[0].id[:]) }
+func (m *Master) current() *masterKey { return (*m.held.keys.Load())[0] }
 
-// Len is how many keys the file holds.
-func (m *Master) Len() int { return len(m.keys) }
+// ID names the current key: the first 8 bytes of its SHA-256, in hex.
+func (m *Master) ID() string { return hex.EncodeToString(m.current().id[:]) }
+
+// IDs names every key of the file, the current one first.
+func (m *Master) IDs() []string {
+	var out []string
+	for _, k := range *m.held.keys.Load() {
+		out = append(out, hex.EncodeToString(k.id[:]))
+	}
+	return out
+}
 
 // MasterOf names the master key that a wrapped data key, or a value of the server,
 // was sealed with, as [Master.ID] does; "" when it is none of those.
@@ -182,9 +275,20 @@ func MasterOf(sealed []byte) string {
 	return hex.EncodeToString(sealed[1:head])
 }
 
-// key returns the key of that id, nil when the file does not hold it.
+// key returns the key of that id, nil when the file does not hold it. One that was
+// not there is looked for once more in a file that has changed.
 func (m *Master) key(id []byte) *masterKey {
-	for _, k := range m.keys {
+	if k := m.find(id); k != nil {
+		return k
+	}
+	if m.Reload() != nil {
+		return nil
+	}
+	return m.find(id)
+}
+
+func (m *Master) find(id []byte) *masterKey {
+	for _, k := range *m.held.keys.Load() {
 		if bytes.Equal(k.id[:], id) {
 			return k
 		}

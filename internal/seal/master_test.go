@@ -63,3 +63,60 @@ func TestMasterFileFaultsAreNamedAndNotShown(t *testing.T) {
 		}
 	}
 }
+
+// A running server finds a key that was added to its file, when a value wants it.
+func TestAddedKeyIsFound(t *testing.T) {
+	running, path := newMaster(t)
+	old := running.ID()
+	wrapped, err := running.Wrap("wks_a", 1, seal.NewDataKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := seal.AddMaster(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := added.IDs(); len(ids) != 2 || ids[1] != old || ids[0] == old || added.ID() != ids[0] {
+		t.Errorf("the file holds %v, and held %s", ids, old)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	key, err := added.Unwrap("wks_a", 1, wrapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrapped, err = added.Wrap("wks_a", 1, key); err != nil || seal.MasterOf(wrapped) != added.ID() {
+		t.Fatalf("wrapped under %s, %v", seal.MasterOf(wrapped), err)
+	}
+	if running.ID() != old {
+		t.Error("the file was read before it was needed")
+	}
+	if _, err := running.Unwrap("wks_a", 1, wrapped); err != nil || running.ID() != added.ID() {
+		t.Errorf("the running one: %v, its key is %s", err, running.ID())
+	}
+	if _, err := seal.AddMaster(path + ".absent"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// A file that is gone or spoilt takes nothing from a server that runs.
+func TestSpoiltFileIsNotTaken(t *testing.T) {
+	m, path := newMaster(t)
+	id := m.ID()
+	if err := os.WriteFile(path, []byte("nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Reload(); err == nil || m.ID() != id {
+		t.Errorf("spoilt: %v, its key is %s", err, m.ID())
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Reload(); !errors.Is(err, fs.ErrNotExist) || m.ID() != id {
+		t.Errorf("gone: %v, its key is %s", err, m.ID())
+	}
+}

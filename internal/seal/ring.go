@@ -97,7 +97,7 @@ func valueBinding(head []byte, workspace hodl.WorkspaceID, purpose Purpose, obje
 // a key derived from the master key:
 // format byte | master key id (8) | nonce | ciphertext | tag.
 func (r *Ring) SealServer(purpose Purpose, object string, plaintext []byte) ([]byte, error) {
-	current := r.master.keys[0]
+	current := r.master.current()
 	key, err := current.server(purpose)
 	if err != nil {
 		return nil, fmt.Errorf("seal %s: %w", purpose, err)

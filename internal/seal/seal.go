@@ -67,7 +67,7 @@ func (m *Master) Wrap(workspace hodl.WorkspaceID, version uint32, key DataKey) (
 	if key.raw == nil {
 		return nil, fmt.Errorf("wrap data key %d of %s: there is no key", version, workspace)
 	}
-	current := m.keys[0]
+	current := m.current()
 	head := append([]byte{format}, current.id[:]...)
 	return current.wrap.Seal(head, nil, key.raw(), wrapBinding(workspace, version)), nil
 }
@@ -85,6 +85,18 @@ func (m *Master) Unwrap(workspace hodl.WorkspaceID, version uint32, wrapped []by
 	}
 	return dataKey(raw), nil
 }
+
+// VersionOf returns the version of the data key a value was sealed with by [Ring.Seal],
+// 0 when it is none. The first [HeadSize] bytes of the value suffice.
+func VersionOf(sealed []byte) uint32 {
+	if len(sealed) < valueHead || sealed[0] != format {
+		return 0
+	}
+	return binary.BigEndian.Uint32(sealed[1:valueHead])
+}
+
+// HeadSize is how many bytes of a sealed value no other has: its head and its nonce.
+const HeadSize = valueHead + 12
 
 // opener finds the master key a value names in its head, and what follows it.
 func (m *Master) opener(sealed []byte) (*masterKey, []byte, error) {

@@ -193,8 +193,8 @@ func TestOlderMasterKeysStillOpen(t *testing.T) {
 	if got, err := r.OpenServer("signing", "kid", signing); err != nil || string(got) != "signing key" {
 		t.Errorf("OpenServer = %q, %v", got, err)
 	}
-	if _, err := old.OpenServer("signing", "kid", mustSealServer(t, r, nil)); !errors.Is(err, seal.ErrWrongMaster) {
-		t.Errorf("the old file opens what the new key sealed: %v", err)
+	if _, err := old.OpenServer("signing", "kid", mustSealServer(t, r, nil)); err != nil {
+		t.Errorf("a server that read the old file does not find the new key: %v", err)
 	}
 }
 

@@ -8,3 +8,13 @@ func CreateMasterKey(file string) error {
 	_, err := seal.CreateMaster(file)
 	return err
 }
+
+// AddMasterKey puts a new key above those of a master key file, and returns the ids of
+// all that are then in it.
+func AddMasterKey(file string) ([]string, error) {
+	m, err := seal.AddMaster(file)
+	if err != nil {
+		return nil, err
+	}
+	return m.IDs(), nil
+}

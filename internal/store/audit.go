@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
+	"math"
 	"strings"
 	"time"
 
@@ -61,14 +63,19 @@ func (s *Snapshot) EachSealed(ctx context.Context, ws hodl.WorkspaceID, take fun
 }
 
 // CountSealed tells how many values EachSealed hands over.
-func (s *Snapshot) CountSealed(ctx context.Context, ws hodl.WorkspaceID) (n int64, err error) {
+func (s *Snapshot) CountSealed(ctx context.Context, ws hodl.WorkspaceID) (int64, error) {
+	return s.CountSealedBefore(ctx, ws, math.MaxUint32)
+}
+
+// CountSealedBefore tells how many of them are under a data key older than version.
+func (s *Snapshot) CountSealedBefore(ctx context.Context, ws hodl.WorkspaceID, version uint32) (n int64, err error) {
 	for _, c := range sealedColumns {
 		err := s.each(ctx, ws, func(row scanner) error {
 			var rows int64
 			err := row.Scan(&rows)
 			n += rows
 			return err
-		}, `select count(`+c.column+`) from `+c.table+` where workspace = $1`)
+		}, `select count(*) from `+c.table+` where workspace = $1 and substr(`+c.column+`, 2, 4) < $2`, binary.BigEndian.AppendUint32(nil, version))
 		if err != nil {
 			return 0, wrap(err, "count %s", c.table)
 		}
@@ -76,26 +83,35 @@ func (s *Snapshot) CountSealed(ctx context.Context, ws hodl.WorkspaceID) (n int6
 	return n, nil
 }
 
+// WorkspaceName returns the name of a workspace.
+func (s *Snapshot) WorkspaceName(ctx context.Context, ws hodl.WorkspaceID) (name string, err error) {
+	err = s.each(ctx, ws, func(row scanner) error { return row.Scan(&name) }, `select name from workspaces where workspace = $1`)
+	return name, err
+}
+
 // ServerSealed returns the values sealed under the master key itself.
 func (s *Snapshot) ServerSealed(ctx context.Context) ([]SealedValue, error) {
 	return serverSealed(ctx, s.tx)
 }
 
-func serverSealed(ctx context.Context, q querier) ([]SealedValue, error) {
-	var out []SealedValue
+func serverSealed(ctx context.Context, q querier) (out []SealedValue, err error) {
 	for _, c := range serverColumns {
-		list, err := rowsOf(ctx, q, func(row *sql.Rows) (SealedValue, error) {
-			v := SealedValue{Purpose: c.purpose}
-			err := row.Scan(&v.Object, &v.Value)
-			v.Place = c.table + "." + c.column + " of " + v.Object
-			return v, err
-		}, `select `+c.key+`, `+c.column+` from `+c.table+` order by `+c.key)
+		list, err := serverValues(ctx, q, c)
 		if err != nil {
 			return nil, wrap(err, "read %s", c.table)
 		}
 		out = append(out, list...)
 	}
 	return out, nil
+}
+
+func serverValues(ctx context.Context, q querier, c serverColumn) ([]SealedValue, error) {
+	return rowsOf(ctx, q, func(row *sql.Rows) (SealedValue, error) {
+		v := SealedValue{Purpose: c.purpose}
+		err := row.Scan(&v.Object, &v.Value)
+		v.Place = c.table + "." + c.column + " of " + v.Object
+		return v, err
+	}, `select `+c.key+`, `+c.column+` from `+c.table+` order by `+c.key)
 }
 
 // SigningKeys returns the server's keys, oldest first. The seeds are sealed.

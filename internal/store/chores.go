@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"hodl"
@@ -76,7 +77,9 @@ func (s *Store) indexHodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode
 		}
 	}
 	for _, e := range s.writer.doAll(ctx, writes) {
-		if e != nil {
+		if errors.Is(e, errRetired) {
+			s.ring.Forget(ws) // its turn comes again
+		} else if e != nil {
 			return 0, e
 		}
 	}
@@ -90,7 +93,8 @@ func (s *Store) indexWrite(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode
 		return nil, err
 	}
 	return &write{
-		need: func(r *rows) { r.wantHodl(p.key.partition, p.key.member, p.key.id) },
+		seals: sealedWith(ws, p.next.selection),
+		need:  func(r *rows) { r.wantHodl(p.key.partition, p.key.member, p.key.id) },
 		decide: func(r *rows) error {
 			row := r.hodls[p.key]
 			if row != nil && len(row.known) == 0 && row.UpdatedAt.Equal(x.UpdatedAt) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"strconv"
 	"time"
 
@@ -33,11 +34,7 @@ type HodlWrite struct {
 // [hodl.Conflict] when a new one is there already, and with [hodl.Stale] when it, or
 // a session it touches, has changed meanwhile.
 func (s *Store) PutHodl(ctx context.Context, w HodlWrite) error {
-	x, err := s.hodlWrite(ctx, w)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, x)
+	return s.submit(ctx, func() (*write, error) { return s.hodlWrite(ctx, w) })
 }
 
 // PutHodls saves many hodls, each write for itself: the errors are those that
@@ -51,16 +48,25 @@ func (s *Store) PutHodls(ctx context.Context, list []HodlWrite) []error {
 	for i, w := range list {
 		x, err := s.hodlWrite(ctx, w)
 		if err == nil {
-			x, verdicts[i], err = s.keeping(Item(ctx, w.Place, func(any) ([]byte, error) { return json.Marshal([]hodl.Hodl{w.Hodl}) }), x)
+			x, verdicts[i], err = s.keeping(item(ctx, &w), x)
 		}
 		if errs[i] = err; err == nil {
 			writes, places = append(writes, x), append(places, i)
 		}
 	}
 	for i, err := range s.writer.doAll(ctx, writes) {
-		errs[places[i]] = verdicts[places[i]](err)
+		place := places[i]
+		if err = verdicts[place](err); errors.Is(err, errRetired) {
+			err = s.PutHodl(item(ctx, &list[place]), list[place])
+		}
+		errs[place] = err
 	}
 	return errs
+}
+
+// item makes one of many an [Item] of the request.
+func item(ctx context.Context, w *HodlWrite) context.Context {
+	return Item(ctx, w.Place, func(any) ([]byte, error) { return json.Marshal([]hodl.Hodl{w.Hodl}) })
 }
 
 // A preparedHodl is what the writer puts in place of a row.
@@ -92,7 +98,15 @@ func (s *Store) hodlWrite(ctx context.Context, w HodlWrite) (*write, error) {
 			return nil, err
 		}
 	}
+	seals := []dataKeyRef{}
+	for _, x := range all {
+		seals = append(seals, sealedWith(w.Workspace, x.next.selection)...)
+	}
+	for _, x := range sessions {
+		seals = append(seals, x.seals()...)
+	}
 	return &write{
+		seals: seals,
 		need: func(r *rows) {
 			for _, x := range all {
 				r.wantHodl(x.key.partition, x.key.member, x.key.id)

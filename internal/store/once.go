@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -139,14 +140,11 @@ func (s *Store) Keep(ctx context.Context, answer []byte) error {
 	return s.write(ctx, &write{need: func(*rows) {}, decide: func(*rows) error { return nil }})
 }
 
-// write submits x. Under an idempotency key x keeps its answer, or is not made
-// because one is kept already, and the error tells which.
+// write submits x, which holds nothing sealed: else see [Store.submit]. Under an
+// idempotency key x keeps its answer, or is not made because one is kept already, and
+// the error tells which.
 func (s *Store) write(ctx context.Context, x *write) error {
-	x, verdict, err := s.keeping(ctx, x)
-	if err != nil {
-		return err
-	}
-	return verdict(s.writer.do(ctx, x))
+	return s.submit(ctx, func() (*write, error) { return x, nil })
 }
 
 // keeping returns x as it is submitted, and what turns the writer's verdict into
@@ -162,7 +160,8 @@ func (s *Store) keeping(ctx context.Context, x *write) (*write, func(error) erro
 	}
 	var before *onceRow
 	kept := &write{
-		need: func(r *rows) { x.need(r); r.wantOnce(o.key) },
+		seals: append(sealedWith(o.key.ws, row.answer), x.seals...),
+		need:  func(r *rows) { x.need(r); r.wantOnce(o.key) },
 		decide: func(r *rows) error {
 			if before = r.once[o.key]; before != nil {
 				return nil
@@ -177,7 +176,11 @@ func (s *Store) keeping(ctx context.Context, x *write) (*write, func(error) erro
 	return kept, func(err error) error {
 		switch {
 		case err == nil && before != nil:
-			return s.asBefore(ctx, o, before)
+			err := s.asBefore(ctx, o, before)
+			if errors.Is(err, errKeyGone) {
+				err = s.repeat(ctx, o)
+			}
+			return err
 		case err == nil:
 			o.kept = answer
 		}
@@ -191,20 +194,11 @@ func (s *Store) changeOnce(ctx context.Context, o *Once, ws hodl.WorkspaceID, ch
 	if ws != o.key.ws {
 		ws += "," + o.key.ws // what belongs to one workspace is answered to a key of another
 	}
-	var answer []byte
-	err := s.engine.change(ctx, s.writer, ws, func(tx *sql.Tx) error {
-		if err := change(tx); err != nil {
-			return err
-		}
-		row, plain, err := s.answerRow(ctx, o)
-		if err != nil {
-			return err
-		}
-		answer = plain
-		k := &o.key
-		_, err = tx.ExecContext(ctx, sqliteAddOnce, k.ws, k.mode, k.name, row.request[:], row.answer, micros(row.expires))
-		return err
-	})
+	answer, err := s.changeAndAnswer(ctx, o, ws, change)
+	for n := 1; errors.Is(err, errRetired) && n < mostSealings; n++ {
+		s.ring.Forget(o.key.ws)
+		answer, err = s.changeAndAnswer(ctx, o, ws, change)
+	}
 	if err == nil {
 		o.kept = answer
 		return nil
@@ -216,6 +210,26 @@ func (s *Store) changeOnce(ctx context.Context, o *Once, ws hodl.WorkspaceID, ch
 		return again
 	}
 	return err
+}
+
+func (s *Store) changeAndAnswer(ctx context.Context, o *Once, ws hodl.WorkspaceID, change func(*sql.Tx) error) (answer []byte, err error) {
+	err = s.engine.change(ctx, s.writer, ws, func(tx *sql.Tx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		row, plain, err := s.answerRow(ctx, o)
+		if err != nil {
+			return err
+		}
+		if err := s.claimDataKey(ctx, tx, sealedWith(o.key.ws, row.answer)[0]); err != nil {
+			return err
+		}
+		answer = plain
+		k := &o.key
+		_, err = tx.ExecContext(ctx, sqliteAddOnce, k.ws, k.mode, k.name, row.request[:], row.answer, micros(row.expires))
+		return err
+	})
+	return answer, err
 }
 
 // answerRow seals the answer that o will have when its write succeeds.
@@ -240,15 +254,17 @@ func (k *onceKey) object() string { return objectOf(k.mode, k.name) }
 
 // repeat looks for an answer that is kept, and returns it as an error.
 func (s *Store) repeat(ctx context.Context, o *Once) error {
-	row := &onceRow{}
-	err := s.view(ctx, o.key.ws, func(q querier) error {
-		return scanOnce(row, q.QueryRowContext(ctx, `select request, answer from idempotency_keys where workspace = $1 and mode = $2 and name = $3`,
-			o.key.ws, o.key.mode, o.key.name))
+	return rereading(func() error {
+		row := &onceRow{}
+		err := s.view(ctx, o.key.ws, func(q querier) error {
+			return scanOnce(row, q.QueryRowContext(ctx, `select request, answer from idempotency_keys where workspace = $1 and mode = $2 and name = $3`,
+				o.key.ws, o.key.mode, o.key.name))
+		})
+		if there, err := found(err); err != nil || !there {
+			return err
+		}
+		return s.asBefore(ctx, o, row)
 	})
-	if there, err := found(err); err != nil || !there {
-		return err
-	}
-	return s.asBefore(ctx, o, row)
 }
 
 func (s *Store) asBefore(ctx context.Context, o *Once, row *onceRow) error {

@@ -20,6 +20,7 @@ type postgres struct {
 	writes *pgxpool.Pool // one connection, so that the writer never queues behind readers
 	reads  *pgxpool.Pool
 	db     *sql.DB // over reads, for the SQL both engines share
+	owner  string  // address of the role that owns the tables, for the operator's commands
 }
 
 const (
@@ -57,7 +58,7 @@ func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 		return nil, nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(reads)
-	return &postgres{writes, reads, db}, db, nil
+	return &postgres{writes, reads, db, ownerOf(o)}, db, nil
 }
 
 // prepareDatabase refuses the role before it touches anything in its name.

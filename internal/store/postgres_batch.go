@@ -48,6 +48,23 @@ func (e *postgres) reread(ctx context.Context, read func() error) error {
 	return lost(err)
 }
 
+func (e *postgres) across(ctx context.Context, read func(querier) error) error {
+	db, err := sql.Open("pgx", e.owner)
+	if err != nil {
+		return wrap(err, "read --database-admin")
+	}
+	defer func() { _ = db.Close() }() // it was only read
+	return lost(inTx(ctx, db, func(tx *sql.Tx) error {
+		if err := refuseStranger(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, setOperator, "on"); err != nil {
+			return err
+		}
+		return read(tx)
+	}))
+}
+
 // change needs no turn: PostgreSQL's own locks order it among the writers.
 func (e *postgres) change(ctx context.Context, _ *writer, ws hodl.WorkspaceID, run func(*sql.Tx) error) error {
 	return lost(e.scoped(ctx, nil, ws, run))
@@ -114,10 +131,7 @@ func (e *postgres) commitOnce(ctx context.Context, batch []*write) error {
 
 // commitOn runs a batch on a connection; sent tells whether it may have been saved.
 func commitOn(ctx context.Context, conn *pgx.Conn, batch []*write) (sent bool, err error) {
-	r := newRows()
-	for _, w := range batch {
-		w.need(r)
-	}
+	r := needed(batch)
 	load := &pgx.Batch{}
 	load.Queue("begin")
 	load.Queue(setScope, r.scope())
@@ -145,6 +159,9 @@ func (r *rows) scope() string {
 		seen[k.ws] = true
 	}
 	for k := range r.once {
+		seen[k.ws] = true
+	}
+	for k := range r.dataKeys {
 		seen[k.ws] = true
 	}
 	list := make([]string, 0, len(seen))
@@ -220,6 +237,7 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	queueLoad(b, sessions, pgLoadSessions, r.takeSession)
 	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
 	queueLoadOnce(b, r)
+	queueLoadDataKeys(b, r)
 }
 
 func inOrder[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
@@ -376,6 +394,17 @@ func queueLoadOnce(b *pgx.Batch, r *rows) {
 		keys.add(string(k.ws), string(k.mode), k.name)
 	}
 	queueLoad(b, keys, pgLoadOnce, r.takeOnce)
+}
+
+func queueLoadDataKeys(b *pgx.Batch, r *rows) {
+	if len(r.dataKeys) == 0 {
+		return
+	}
+	keys := newColumns(2)
+	for _, k := range inOrder(r.dataKeys, dataKeyRef.compare) {
+		keys.add(string(k.ws), int64(k.version))
+	}
+	queueLoad(b, keys, pgLoadDataKeys, r.takeDataKey)
 }
 
 // queueOnce comes in the order of the keys: another server may be adding the same.

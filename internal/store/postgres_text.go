@@ -38,6 +38,10 @@ const (
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
 		cross join lateral (select * from sessions s where s.workspace = k.workspace and s.mode = k.mode and s.id = k.id for update) s`
 
+	pgLoadDataKeys = `select d.workspace, d.version, d.retired_at
+		from unnest($1::text[], $2::bigint[]) k (workspace, version)
+		cross join lateral (select * from data_keys d where d.workspace = k.workspace and d.version = k.version for share) d`
+
 	pgSaveLogs = `update log_heads l set size = v.size, epoch = v.epoch
 		from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) v (workspace, mode, size, epoch)
 		cross join lateral (select x.ctid from log_heads x where x.workspace = v.workspace and x.mode = v.mode offset 0) x

@@ -21,6 +21,7 @@ type rows struct {
 	hodls    map[hodlKey]*hodlRow
 	tags     map[tagKey]int64     // by how much the count of each changes
 	once     map[onceKey]*onceRow // nil while no write has an idempotency key
+	dataKeys map[dataKeyRef]bool  // true for one that seals
 	versions []versionRow
 	records  []recordRow
 	events   []hodl.Event
@@ -32,11 +33,24 @@ type rows struct {
 	erased   []sessionKey           // the session and its versions, as the database has them
 }
 
+// needed asks for the rows that a batch wants.
+func needed(batch []*write) *rows {
+	r := newRows()
+	for _, w := range batch {
+		w.need(r)
+		for _, k := range w.seals {
+			r.dataKeys[k] = false
+		}
+	}
+	return r
+}
+
 func newRows() *rows {
 	return &rows{
 		logs: map[partition]*logRow{}, usage: map[usageKey]*usageRow{},
 		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{}, tags: map[tagKey]int64{},
 		lineages: map[tokenKey]struct{}{}, families: map[tokenKey]time.Time{},
+		dataKeys: map[dataKeyRef]bool{},
 	}
 }
 

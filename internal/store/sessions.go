@@ -88,6 +88,8 @@ func (s *Store) seal(ctx context.Context, w SessionWrite) (*sealedWrite, error) 
 	return x, wrap(err, "seal session")
 }
 
+func (w *sealedWrite) seals() []dataKeyRef { return sealedWith(w.Workspace, w.head, w.body) }
+
 func (w *sealedWrite) partition() partition { return partition{w.Workspace, w.Mode} }
 
 func (w *sealedWrite) need(r *rows) {
@@ -174,17 +176,19 @@ func (w *sealedWrite) apply(r *rows) {
 // does not stand at w.Expect, [hodl.Conflict] when the id is another user's and
 // [hodl.InvalidTransition] when it is archived.
 func (s *Store) PutSession(ctx context.Context, w SessionWrite) error {
-	x, err := s.seal(ctx, w)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, &write{need: x.need, decide: func(r *rows) error {
-		if err := x.check(r); err != nil {
-			return err
+	return s.submit(ctx, func() (*write, error) {
+		x, err := s.seal(ctx, w)
+		if err != nil {
+			return nil, err
 		}
-		x.apply(r)
-		return nil
-	}})
+		return &write{need: x.need, seals: x.seals(), decide: func(r *rows) error {
+			if err := x.check(r); err != nil {
+				return err
+			}
+			x.apply(r)
+			return nil
+		}}, nil
+	})
 }
 
 // A Transition moves a session without touching its content.
@@ -343,20 +347,26 @@ func (s *Store) Sessions(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, 
 // Version returns what a version of a session holds. Whose session it is has been
 // settled by the caller.
 func (s *Store) Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*VersionBody, error) {
-	var sealed []byte
-	err := s.view(ctx, ws, func(q querier) error {
-		return q.QueryRowContext(ctx, `select body from session_versions where workspace = $1 and mode = $2 and session = $3 and fingerprint = $4`,
-			ws, m, id, fingerprint).Scan(&sealed)
+	body := &VersionBody{}
+	err := rereading(func() error {
+		var sealed []byte
+		err := s.view(ctx, ws, func(q querier) error {
+			return q.QueryRowContext(ctx, `select body from session_versions where workspace = $1 and mode = $2 and session = $3 and fingerprint = $4`,
+				ws, m, id, fingerprint).Scan(&sealed)
+		})
+		if err != nil {
+			return missing(err, "version", fingerprint)
+		}
+		plain, err := s.ring.Open(ctx, ws, purposeSession, objectOf(m, string(id), fingerprint), sealed)
+		if err != nil {
+			return wrap(err, "open session %s", id)
+		}
+		return wrap(json.Unmarshal(plain, body), "read session %s", id)
 	})
 	if err != nil {
-		return nil, missing(err, "version", fingerprint)
+		return nil, err
 	}
-	plain, err := s.ring.Open(ctx, ws, purposeSession, objectOf(m, string(id), fingerprint), sealed)
-	if err != nil {
-		return nil, wrap(err, "open session %s", id)
-	}
-	body := &VersionBody{}
-	return body, wrap(json.Unmarshal(plain, body), "read session %s", id)
+	return body, nil
 }
 
 const versionColumns = `select v.fingerprint, v.captured_at, v.author, v.fingerprint = s.fingerprint

@@ -54,7 +54,7 @@ type KeyChange struct {
 // RotateSigningKeys lets plan see the keys, as they stand and with nobody else
 // rotating, and makes the change it returns. The seeds it sees are sealed.
 func (s *Store) RotateSigningKeys(ctx context.Context, plan func([]SigningKey) (KeyChange, error)) error {
-	return s.change(ctx, "", func(tx *sql.Tx) error {
+	return s.underMaster(ctx, "", func(tx *sql.Tx) error {
 		// Every rotating server meets at this row, so that two cannot add a key at once.
 		if _, err := tx.ExecContext(ctx, `update installation set id = id`); err != nil {
 			return err

@@ -86,15 +86,15 @@ func (s *Snapshot) begin(ctx context.Context, o Options) (err error) {
 		return ErrNoDatabase
 	}
 	if s.pg {
-		return s.refuseStranger(ctx)
+		return refuseStranger(ctx, s.tx)
 	}
 	return nil
 }
 
 // refuseStranger refuses a role that would see no workspace.
-func (s *Snapshot) refuseStranger(ctx context.Context) error {
+func refuseStranger(ctx context.Context, tx *sql.Tx) error {
 	var owner bool
-	err := s.tx.QueryRowContext(ctx, `select pg_has_role(current_user, relowner, 'usage') from pg_class where oid = to_regclass('workspaces')`).Scan(&owner)
+	err := tx.QueryRowContext(ctx, `select pg_has_role(current_user, relowner, 'usage') from pg_class where oid = to_regclass('workspaces')`).Scan(&owner)
 	if err == nil && !owner {
 		return errors.New("the role of --database does not own the tables, so it cannot tell which workspaces there are: name the one that does in --database-admin")
 	}
@@ -130,22 +130,26 @@ func (s *Snapshot) Schema(ctx context.Context) (at, newest int, err error) {
 
 // Workspaces lists every workspace.
 func (s *Snapshot) Workspaces(ctx context.Context) ([]hodl.WorkspaceID, error) {
-	return everyWorkspace(ctx, s.tx, s.pg)
+	if !s.pg {
+		return everyWorkspace(ctx, s.tx)
+	}
+	if _, err := s.tx.ExecContext(ctx, setOperator, "on"); err != nil {
+		return nil, err
+	}
+	list, err := everyWorkspace(ctx, s.tx)
+	if err == nil {
+		_, err = s.tx.ExecContext(ctx, setOperator, "")
+	}
+	return list, err
 }
 
-// everyWorkspace needs, on PostgreSQL, a transaction of the role that owns the
-// tables.
-func everyWorkspace(ctx context.Context, tx *sql.Tx, pg bool) ([]hodl.WorkspaceID, error) {
-	if pg {
-		if _, err := tx.ExecContext(ctx, `select set_config('hodl.operator', 'on', true)`); err != nil {
-			return nil, err
-		}
-	}
-	list, err := rowsOf(ctx, tx, func(row *sql.Rows) (id hodl.WorkspaceID, err error) { return id, row.Scan(&id) },
+// setOperator lets the role that owns the tables see every workspace's name, until
+// the transaction ends.
+const setOperator = `select set_config('hodl.operator', $1, true)`
+
+func everyWorkspace(ctx context.Context, q querier) ([]hodl.WorkspaceID, error) {
+	list, err := rowsOf(ctx, q, func(row *sql.Rows) (id hodl.WorkspaceID, err error) { return id, row.Scan(&id) },
 		`select workspace from workspaces order by workspace`)
-	if err == nil && pg {
-		_, err = tx.ExecContext(ctx, `select set_config('hodl.operator', '', true)`)
-	}
 	return list, wrap(err, "list the workspaces")
 }
 

@@ -97,6 +97,10 @@ func (e *sqlite) outside(_ context.Context, read func(querier) error) error {
 	return lost(read(e.reads))
 }
 
+func (e *sqlite) across(_ context.Context, read func(querier) error) error {
+	return lost(read(e.reads))
+}
+
 // change waits for its turn with the writer: nobody else may write. The
 // transaction is the writer's, not the caller's: were it to end with the caller's
 // context, database/sql might close the one connection that writes.
@@ -127,10 +131,7 @@ func inTx(ctx context.Context, db beginner, run func(*sql.Tx) error) error {
 // commit begins and ends its transaction by statements: those of database/sql
 // would prepare every other statement anew each time.
 func (e *sqlite) commit(ctx context.Context, batch []*write) error {
-	r := newRows()
-	for _, w := range batch {
-		w.need(r)
-	}
+	r := needed(batch)
 	t := &sqliteTx{ctx, e.stmts}
 	if err := t.exec(sqliteBegin); err != nil {
 		return lost(err)

@@ -19,7 +19,7 @@ type sqliteStatements map[string]*sql.Stmt
 func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
 	all := sqliteStatements{}
 	texts := slices.Clone(sqliteTexts)
-	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls, sqliteOnce} {
+	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls, sqliteOnce, sqliteDataKeys} {
 		texts = append(texts, l.texts[:]...)
 	}
 	for _, text := range texts {
@@ -52,7 +52,10 @@ func (t *sqliteTx) exec(text string, args ...any) error {
 
 // load fills r. The transaction is immediate, so every row read is locked.
 func (t *sqliteTx) load(r *rows) error {
-	var logs, usage, tokens, sessions, hodls, once []any
+	var logs, usage, tokens, sessions, hodls, once, keys []any
+	for k := range r.dataKeys {
+		keys = append(keys, string(k.ws), int64(k.version))
+	}
 	for k := range r.logs {
 		logs = append(logs, string(k.ws), string(k.mode))
 	}
@@ -82,6 +85,7 @@ func (t *sqliteTx) load(r *rows) error {
 		{sqliteSessions, sessions, r.takeSession},
 		{sqliteHodls, hodls, r.takeHodl},
 		{sqliteOnce, once, r.takeOnce},
+		{sqliteDataKeys, keys, r.takeDataKey},
 	} {
 		if err := t.loadAll(x.query, x.keys, x.take); err != nil {
 			return wrap(err, "load")

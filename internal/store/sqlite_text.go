@@ -63,7 +63,8 @@ var (
 		from tokens where workspace = ? and mode = ? and id = ?`)
 	sqliteSessions = newSQLiteLoad(3, `select workspace, mode, id, member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations
 		from sessions where workspace = ? and mode = ? and id = ?`)
-	sqliteHodls = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at, tags, known
+	sqliteDataKeys = newSQLiteLoad(2, `select workspace, version, retired_at from data_keys where workspace = ? and version = ?`)
+	sqliteHodls    = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at, tags, known
 		from hodls where workspace = ? and mode = ? and member = ? and id = ?`)
 	sqliteOnce = newSQLiteLoad(3, `select workspace, mode, name, request, answer from idempotency_keys where workspace = ? and mode = ? and name = ?`)
 )

@@ -120,7 +120,7 @@ type querier interface {
 
 // view reads as workspace ws.
 func (s *Store) view(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error {
-	return s.engine.view(ctx, ws, read)
+	return rereading(func() error { return s.engine.view(ctx, ws, read) })
 }
 
 // change runs a rare write as workspace ws in a transaction of its own, which no

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"hodl"
@@ -19,11 +20,11 @@ func (s *Store) CreateWorkspace(ctx context.Context, w hodl.Workspace, admin hod
 // there is one, in the same transaction.
 func (s *Store) Found(ctx context.Context, w hodl.Workspace, admin hodl.UserID, first *NewKey) error {
 	now := micros(w.CreatedAt)
-	wrapped, err := s.master.Wrap(w.ID, firstDataKey, seal.NewDataKey())
-	if err != nil {
-		return wrap(err, "make data key")
-	}
-	err = s.change(ctx, w.ID, func(tx *sql.Tx) error {
+	err := s.underMaster(ctx, w.ID, func(tx *sql.Tx) error {
+		wrapped, err := s.master.Wrap(w.ID, firstDataKey, seal.NewDataKey())
+		if err != nil {
+			return wrap(err, "make data key")
+		}
 		for _, x := range []struct {
 			text string
 			args []any
@@ -56,7 +57,23 @@ func (s *Store) DataKey(ctx context.Context, ws hodl.WorkspaceID, version uint32
 	err = s.view(ctx, ws, func(q querier) error {
 		return q.QueryRowContext(ctx, `select wrapped from data_keys where workspace = $1 and version = $2`, ws, int64(version)).Scan(&wrapped)
 	})
+	if errors.Is(err, sql.ErrNoRows) {
+		err = errKeyGone
+	}
 	return wrapped, wrap(err, "read data key of %s", ws)
+}
+
+// errKeyGone: a rotation removed the key after the value was read. Read again, it is
+// sealed with another.
+var errKeyGone = errors.New("the data key is not there")
+
+// rereading reads, and reads again what was sealed anew meanwhile.
+func rereading(read func() error) error {
+	err := read()
+	if errors.Is(err, errKeyGone) {
+		err = read()
+	}
+	return err
 }
 
 // CurrentDataKey returns the version that new values are sealed with.

@@ -22,6 +22,8 @@ type engine interface {
 	view(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error
 	// outside reads what is known before any workspace is.
 	outside(ctx context.Context, read func(querier) error) error
+	// across reads past the borders of workspaces, as the role that owns the tables.
+	across(ctx context.Context, read func(querier) error) error
 	change(ctx context.Context, w *writer, ws hodl.WorkspaceID, write func(*sql.Tx) error) error
 	hodlEngine
 	close() error
@@ -34,6 +36,7 @@ type engine interface {
 type write struct {
 	need   func(*rows)
 	decide func(*rows) error
+	seals  []dataKeyRef                    // what the sealed values it saves were sealed with
 	alone  func(ctx context.Context) error // instead of both: a transaction of its own
 	ctx    context.Context                 // the caller's: a write whose caller left before its turn is not made
 	err    error
@@ -44,7 +47,9 @@ type write struct {
 // before it left them.
 func decideAll(r *rows, batch []*write) {
 	for _, w := range batch {
-		w.err = w.decide(r)
+		if w.err = r.refuseRetired(w.seals); w.err == nil {
+			w.err = w.decide(r)
+		}
 	}
 }
 

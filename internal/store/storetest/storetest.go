@@ -112,6 +112,11 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"two stores: everything at once", onTwo(testEverythingAtOnce)},
 		{"two stores: revocation", onTwo(testRevocationSeen)},
 		{"canceled caller", testCanceled},
+		{"rotation of a data key", testRotation},
+		{"rotation goes on where it stopped", testRotationResumes},
+		{"rotation of what is spoilt", testRotationOfSpoilt},
+		{"two stores: rotation of a data key", onTwo(testRotation)},
+		{"two stores: rotation under load", onTwo(testRotationUnderLoad)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,6 +124,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		})
 	}
 	t.Run("open twice", func(t *testing.T) { t.Parallel(); testOpenTwice(t, create(t)) })
+	t.Run("rotation of the master key", func(t *testing.T) { t.Parallel(); testMasterRotation(t, create(t)) })
 	t.Run("newer database", func(t *testing.T) { t.Parallel(); testNewer(t, create(t)) })
 }
 
