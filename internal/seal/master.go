@@ -94,7 +94,7 @@ func (m *Master) Reload() error {
 	if err != nil {
 		return fmt.Errorf("open master key file: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("look at master key file: %w", err)

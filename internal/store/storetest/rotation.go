@@ -24,15 +24,9 @@ func (w *world) sealedUnder(t testing.TB) map[uint32]int {
 		`select head from sessions where workspace = $1`, `select body from session_versions where workspace = $1`,
 		`select selection from hodls where workspace = $1 and selection is not null`,
 	} {
-		rows, err := w.db.Raw.QueryContext(t.Context(), query, w.ws)
-		must(t, err)
-		for rows.Next() {
-			var b []byte
-			must(t, rows.Scan(&b))
+		for _, b := range w.bytesOf(t, query, w.ws) {
 			out[seal.VersionOf(b)]++
 		}
-		must(t, rows.Err())
-		must(t, rows.Close())
 	}
 	return out
 }
@@ -278,9 +272,9 @@ func testMasterRotation(t *testing.T, db Database) {
 	contains(t, err.Error(), old+" was retired")
 }
 
-func (w *world) bytesOf(t *testing.T, query string) (out [][]byte) {
+func (w *world) bytesOf(t testing.TB, query string, args ...any) (out [][]byte) {
 	t.Helper()
-	rows, err := w.db.Raw.QueryContext(t.Context(), query)
+	rows, err := w.db.Raw.QueryContext(t.Context(), query, args...)
 	must(t, err)
 	defer func() { must(t, rows.Close()) }()
 	for rows.Next() {
