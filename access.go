@@ -25,6 +25,7 @@ var RecordKinds = []RecordKind{KindMint, KindExchange, KindHydrate, KindWrite, K
 type Record struct {
 	Actor       string         `json:"actor" doc:"Who: a key, a user or an audience"`
 	At          time.Time      `json:"at" doc:"When (RFC 3339, UTC)"`
+	Audience    string         `json:"audience,omitempty" doc:"Whom a key received it for"`
 	Bearer      bool           `json:"bearer,omitzero" doc:"Whether a token without proof of possession was enough"`
 	Chain       []string       `json:"chain,omitempty" doc:"Audiences that handed the token on, the last first"`
 	Code        Code           `json:"code,omitempty" doc:"Why it was denied"`

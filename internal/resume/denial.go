@@ -20,8 +20,8 @@ type denials struct {
 }
 
 type denial struct {
-	token hodl.TokenID
-	code  hodl.Code
+	credential string
+	code       hodl.Code
 }
 
 type denied struct {
@@ -37,7 +37,7 @@ func newDenials() *denials { return &denials{open: map[denial]*denied{}} }
 func (d *denials) count(u *use, code hodl.Code) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k := denial{u.claims.ID, code}
+	k := denial{u.credential(), code}
 	x := d.open[k]
 	if x == nil {
 		d.open[k] = &denied{use: u, recordedAt: u.rows.At}
@@ -89,7 +89,7 @@ func (s *Service) deny(ctx context.Context, u *use, code hodl.Code, n int) {
 	rec := u.record(hodl.RecordID(s.store.NewID("acr")), hodl.KindDenied)
 	rec.Code, rec.Count = code, n
 	if err := s.store.Append(ctx, rec, u.Detail); err != nil {
-		s.options.Log.WarnContext(ctx, "a denial was not recorded", slog.String("jti", string(u.claims.ID)), slog.String("code", string(code)), slog.Any("error", err))
+		s.options.Log.WarnContext(ctx, "a denial was not recorded", slog.String("credential", u.credential()), slog.String("code", string(code)), slog.Any("error", err))
 	}
 }
 

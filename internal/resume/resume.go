@@ -91,13 +91,16 @@ func New(s Store, v Verifier, sign Signer, o Options) *Service {
 	}
 }
 
-// A Call is one use of a resume token.
+// A Call is one use of a resume token, or, at the MCP door, of a person's API key.
 type Call struct {
 	Token    string
-	Session  hodl.SessionID // of the path
-	Audience string         // who the caller says it is; "" when it does not
+	Key      *hodl.Principal // in place of a token
+	Session  hodl.SessionID  // of the path
+	Audience string          // who the caller says it is; "" when it does not
 	Surface  Surface
 	Detail   hodl.RecordDetail
+
+	claims *hodl.Claims // of a token that was presented before
 }
 
 // A Surface is a door of the server. A token for one does not open the other.
@@ -122,6 +125,16 @@ type use struct {
 // rest are [use.admit].
 func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
 	now := s.store.Now()
+	switch {
+	case c.Key != nil:
+		u, err := s.byKey(c, now)
+		u.scope = scope
+		return u, err
+	case c.claims != nil:
+		u := useOf(c.claims, now)
+		u.Call, u.scope = c, scope
+		return u, nil
+	}
 	if limit, ok := s.strangers.Peek(c.Detail.Address, now); !ok {
 		return nil, hodl.TooFast(limit, "too many refused credentials came from this address")
 	}
@@ -170,6 +183,24 @@ func (s *Service) checkAudience(u *use) error {
 // session is the claim's, session not archived, scope. It is the same on rows that
 // were only read and on rows that are locked.
 func (u *use) admit(a store.Admission) error {
+	if u.Key == nil {
+		if err := alive(a); err != nil {
+			return err
+		}
+	}
+	_, user := u.claims.Owner()
+	switch {
+	case u.Session != u.claims.Session, a.Session == nil, a.Session.User != user:
+		return u.noSession()
+	case a.Session.State == hodl.Archived:
+		_, _, err := a.Session.State.After(hodl.OpHandOff)
+		return err
+	}
+	return u.scope(u.claims)
+}
+
+// alive refuses a token that the server does not know, or that was revoked.
+func alive(a store.Admission) error {
 	switch {
 	case a.Token == nil:
 		return hodl.Errorf(hodl.InvalidToken, "this server knows no such token").WithHint("mint a new one")
@@ -179,13 +210,16 @@ func (u *use) admit(a store.Admission) error {
 		return hodl.Errorf(hodl.TokenRevoked, "this token was revoked").WithHint("ask for a new one")
 	case slices.ContainsFunc(a.Lineage, func(t *hodl.Token) bool { return !t.RevokedAt.IsZero() }):
 		return hodl.Errorf(hodl.TokenRevoked, "a token that this one comes from was revoked").WithHint("ask for a new one")
-	case u.Session != u.claims.Session, a.Session == nil, a.Session.User != a.Token.User:
-		return hodl.Errorf(hodl.NotFound, "no session %s", u.Session).WithHint("a token opens the one session in its session_id claim")
-	case a.Session.State == hodl.Archived:
-		_, _, err := a.Session.State.After(hodl.OpHandOff)
-		return err
 	}
-	return u.scope(u.claims)
+	return nil
+}
+
+func (u *use) noSession() error {
+	e := hodl.Errorf(hodl.NotFound, "no session %s", u.Session)
+	if u.Key != nil {
+		return e.WithHint("list the sessions there are")
+	}
+	return e.WithHint("a token opens the one session in its session_id claim")
 }
 
 // admitHydration adds the checks only a hydration makes: hydrations left, quota.
@@ -193,7 +227,7 @@ func (u *use) admitHydration(a store.Admission) error {
 	if err := u.admit(a); err != nil {
 		return err
 	}
-	if a.Token.Unused() == 0 {
+	if a.Token != nil && a.Token.Unused() == 0 {
 		return hodl.Errorf(hodl.HydrationsExhausted, "all %d hydrations of this token are used", a.Token.MaxHydrations).WithHint("mint a new token")
 	}
 	for _, t := range a.Lineage {
@@ -384,6 +418,12 @@ func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, f
 // record starts the access record of a use.
 func (u *use) record(id hodl.RecordID, kind hodl.RecordKind) *hodl.Record {
 	_, user := u.claims.Owner()
+	if u.Key != nil {
+		return &hodl.Record{
+			ID: id, Kind: kind, At: u.rows.At, Actor: string(u.Key.Key), Audience: u.claims.Audience,
+			Workspace: u.rows.Workspace, Mode: u.rows.Mode, User: user, Session: u.claims.Session, Scopes: u.claims.Scopes,
+		}
+	}
 	return &hodl.Record{
 		ID: id, Kind: kind, At: u.rows.At, Actor: u.claims.Audience, Bearer: u.claims.Confirm == nil, Chain: u.claims.Actor.Chain(), JTI: u.claims.ID,
 		Workspace: u.rows.Workspace, Mode: u.rows.Mode, User: user, Session: u.claims.Session, Scopes: u.claims.Scopes,

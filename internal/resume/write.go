@@ -81,6 +81,9 @@ func (u *use) author() string { return "agent:" + u.claims.Audience }
 // change is made on whatever version there is.
 func (s *Service) write(ctx context.Context, c Call, scope hodl.Scope, ifMatch string, change func(*store.VersionBody, *use) error) (Written, error) {
 	u, err := s.begin(c, needs(scope))
+	if err == nil {
+		err = u.asWriter(scope)
+	}
 	if err != nil {
 		return Written{}, s.refuse(ctx, u, err)
 	}
@@ -114,7 +117,7 @@ func (s *Service) once(ctx context.Context, u *use) (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.store.Once(ctx, u.rows.Workspace, u.rows.Mode, string(u.rows.Token))
+	return s.store.Once(ctx, u.rows.Workspace, u.rows.Mode, u.credential())
 }
 
 // refuseWrite records a refusal of the token, not a fault of what was to be written.

@@ -34,7 +34,8 @@ func (x *sessionRow) standing() *SessionState {
 	return &SessionState{x.member, x.state, x.fingerprint, x.capturedAt}
 }
 
-// A TokenUse names the rows a use of a resume token is decided on.
+// A TokenUse names the rows a use of a resume token is decided on. One without a
+// token is of an API key: it is counted against the session in the token's place.
 type TokenUse struct {
 	Workspace hodl.WorkspaceID
 	Mode      hodl.Mode
@@ -66,7 +67,7 @@ func (r *rows) read(ctx context.Context, q querier, u TokenUse) error {
 		args  []any
 	}{
 		{r.takeLog, sqliteLogs.one(), []any{u.Workspace, u.Mode}},
-		{r.takeToken, sqliteTokens.one(), []any{u.Workspace, u.Mode, u.Token}},
+		{r.takeToken, sqliteTokens.one(), []any{u.Workspace, u.Mode, u.Token}}, // none, of a key
 		{r.takeSession, sqliteSessions.one(), []any{u.Workspace, u.Mode, u.Session}},
 		{r.takeUsage, sqliteUsage.one(), []any{u.Workspace, u.Mode, hodl.Month(u.At)}},
 	} {
@@ -95,7 +96,10 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 	return s.writer.do(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
-			tk, sk, uk = r.wantToken(p, u.Token), r.wantSession(p, u.Session), r.wantUsage(p, month)
+			sk, uk = r.wantSession(p, u.Session), r.wantUsage(p, month)
+			if u.Token != "" {
+				tk = r.wantToken(p, u.Token)
+			}
 			if u.Delegated {
 				r.wantLineage(tk)
 			}
@@ -109,10 +113,10 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 			if err := admit(r.admission(u)); err != nil {
 				return err
 			}
-			if token == nil || session == nil {
+			if token == nil && u.Token != "" || session == nil {
 				return hodl.Errorf(hodl.NotFound, "no session %s", u.Session)
 			}
-			if token.Hydrations == 0 {
+			if token == nil || token.Hydrations == 0 {
 				r.handOff(u, session, event)
 			}
 			if usage == nil {
@@ -122,7 +126,12 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 			if log.limits.Hourly > 0 {
 				session.count(u.At)
 			}
-			r.draw(token)
+			if token != nil {
+				r.draw(token)
+			} else {
+				session.byKey++
+				session.dirty = true
+			}
 			usage.hydrations++
 			usage.dirty = true
 			r.append(p, prepared)

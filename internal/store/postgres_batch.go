@@ -300,7 +300,7 @@ func queueTokens(b *pgx.Batch, r *rows) {
 }
 
 func queueSessions(b *pgx.Batch, r *rows) {
-	saved, added, versions := newColumns(10), newColumns(10), newColumns(7)
+	saved, added, versions := newColumns(11), newColumns(11), newColumns(7)
 	var fresh []sessionKey
 	for k, x := range r.sessions {
 		switch {
@@ -308,7 +308,7 @@ func queueSessions(b *pgx.Batch, r *rows) {
 		case x.fresh:
 			fresh = append(fresh, k)
 		default:
-			saved.add(string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt), micros(x.hour), int64(x.hydrations))
+			saved.add(string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt), micros(x.hour), int64(x.hydrations), x.byKey)
 		}
 	}
 	// Clients choose these ids. Two servers adding the same ones must meet in the
@@ -316,7 +316,7 @@ func queueSessions(b *pgx.Batch, r *rows) {
 	slices.SortFunc(fresh, sessionKey.compare)
 	for _, k := range fresh {
 		x := r.sessions[k]
-		added.add(string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
+		added.add(string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt), x.byKey)
 	}
 	for _, v := range r.versions {
 		versions.add(string(v.ws), string(v.mode), string(v.id), v.fingerprint, micros(v.capturedAt), v.author, v.body)

@@ -34,7 +34,7 @@ const (
 			cross join lateral (select * from revocations r where r.workspace = t.workspace and r.mode = t.mode and r.kind = s.kind and r.subject = s.subject
 				and r.seq > t.seq order by r.seq limit 1) r
 			order by r.seq limit 1) e`
-	pgLoadSessions = `select s.workspace, s.mode, s.id, s.member, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at, s.hour, s.hour_hydrations
+	pgLoadSessions = `select s.workspace, s.mode, s.id, s.member, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at, s.hour, s.hour_hydrations, s.by_key
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
 		cross join lateral (select * from sessions s where s.workspace = k.workspace and s.mode = k.mode and s.id = k.id for update) s`
 
@@ -55,9 +55,9 @@ const (
 		cross join lateral (select x.ctid from tokens x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
 		where t.ctid = x.ctid`
 	pgSaveSessions = `update sessions s set head = coalesce(v.head, s.head), state = v.state, fingerprint = v.fingerprint, captured_at = v.captured_at, updated_at = v.updated_at,
-			hour = v.hour, hour_hydrations = v.hour_hydrations
-		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
-			v (workspace, mode, id, head, state, fingerprint, captured_at, updated_at, hour, hour_hydrations)
+			hour = v.hour, hour_hydrations = v.hour_hydrations, by_key = v.by_key
+		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
+			v (workspace, mode, id, head, state, fingerprint, captured_at, updated_at, hour, hour_hydrations, by_key)
 		cross join lateral (select x.ctid from sessions x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
 		where s.ctid = x.ctid`
 
@@ -89,8 +89,8 @@ const (
 	pgAddEnds = `insert into revocations (workspace, mode, kind, subject, seq, at, reason)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
 		on conflict (workspace, mode, kind, subject, seq) do nothing`
-	pgAddSessions = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])`
+	pgAddSessions = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at, by_key)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])`
 	pgAddVersions = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[])
 		on conflict (workspace, mode, session, fingerprint) do nothing`

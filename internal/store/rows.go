@@ -112,6 +112,7 @@ type sessionRow struct {
 	updatedAt   time.Time
 	hour        time.Time // since when hydrations are counted
 	hydrations  int       // so many
+	byKey       int64     // hydrations without a token, ever
 
 	fresh, dirty bool
 }

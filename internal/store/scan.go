@@ -24,7 +24,7 @@ func scanTokenRow(k tokenKey, row scanner) (*tokenRow, error) {
 func scanSessionRow(row scanner) (*sessionRow, error) {
 	x := &sessionRow{}
 	var captured, created, updated, hour int64
-	err := row.Scan(&x.member, &x.state, &x.fingerprint, &captured, &created, &updated, &hour, &x.hydrations)
+	err := row.Scan(&x.member, &x.state, &x.fingerprint, &captured, &created, &updated, &hour, &x.hydrations, &x.byKey)
 	x.capturedAt, x.createdAt, x.updatedAt, x.hour = timeOf(captured), timeOf(created), timeOf(updated), timeOf(hour)
 	return x, err
 }

@@ -265,7 +265,7 @@ func (s *Store) onSession(ctx context.Context, t Transition, act func(*rows, ses
 
 const sessionColumns = `s.id, s.member, s.head, s.state, s.fingerprint, s.captured_at, s.created_at, s.updated_at,
 	(select coalesce(sum(t.hydrations), 0) from tokens t
-		where t.workspace = s.workspace and t.mode = s.mode and t.session = s.id and t.issued_at >= s.created_at)`
+		where t.workspace = s.workspace and t.mode = s.mode and t.session = s.id and t.issued_at >= s.created_at) + s.by_key`
 
 func (s *Store) scanSession(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, row scanner) (*hodl.Session, error) {
 	x := &hodl.Session{Workspace: ws, Mode: m}

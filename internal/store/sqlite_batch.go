@@ -214,9 +214,9 @@ func (t *sqliteTx) saveSessions(r *rows) error {
 		switch {
 		case x == nil || !x.dirty:
 		case x.fresh:
-			err = t.exec(sqliteAddSession, string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt))
+			err = t.exec(sqliteAddSession, string(k.ws), string(k.mode), string(k.id), string(x.member), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.createdAt), micros(x.updatedAt), x.byKey)
 		default:
-			err = t.exec(sqliteSaveSession, string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt), micros(x.hour), int64(x.hydrations))
+			err = t.exec(sqliteSaveSession, string(k.ws), string(k.mode), string(k.id), x.head, string(x.state), x.fingerprint, micros(x.capturedAt), micros(x.updatedAt), micros(x.hour), int64(x.hydrations), x.byKey)
 		}
 		if err != nil {
 			return wrap(err, "save session")

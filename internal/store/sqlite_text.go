@@ -6,7 +6,7 @@ const (
 	sqliteRollback = `rollback`
 
 	sqliteLoadUsage   = `select hydrations from usage where workspace = $1 and mode = $2 and month = $3`
-	sqliteLoadSession = `select member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations from sessions
+	sqliteLoadSession = `select member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations, by_key from sessions
 		where workspace = $1 and mode = $2 and id = $3`
 	sqliteLoadChildren = `select workspace, mode, id, ` + hotToken + ` from tokens
 		where workspace = $1 and mode = $2 and parent = $3 and parent <> '' and expires_at > $4 and revoked_at = 0`
@@ -15,7 +15,7 @@ const (
 	sqliteSaveUsage   = `update usage set hydrations = $4 where workspace = $1 and mode = $2 and month = $3`
 	sqliteSaveToken   = `update tokens set hydrations = $4, drawn = $5, revoked_at = $6, revoke_reason = $7 where workspace = $1 and mode = $2 and id = $3`
 	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8,
-		hour = $9, hour_hydrations = $10 where workspace = $1 and mode = $2 and id = $3`
+		hour = $9, hour_hydrations = $10, by_key = $11 where workspace = $1 and mode = $2 and id = $3`
 
 	// A hodl that a restoration put anywhere gets its place.
 	sqliteSaveHodl = `update hodls set url = $5, title = $6, note = $7, tags = $8, location = $9, selection = $10, session = $11, updated_at = $12, deleted_at = $13, known = $14,
@@ -32,8 +32,8 @@ const (
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`
 	sqliteAddEnd = `insert into revocations (workspace, mode, kind, subject, seq, at, reason) values ($1, $2, $3, $4, $5, $6, $7)
 		on conflict (workspace, mode, kind, subject, seq) do nothing`
-	sqliteAddSession = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+	sqliteAddSession = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at, by_key)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 	sqliteAddVersion = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
 		values ($1, $2, $3, $4, $5, $6, $7) on conflict (workspace, mode, session, fingerprint) do nothing`
 	// The place is the next one in the millisecond of the capture.
@@ -61,7 +61,7 @@ var (
 	sqliteUsage  = newSQLiteLoad(3, `select workspace, mode, month, hydrations from usage where workspace = ? and mode = ? and month = ?`)
 	sqliteTokens = newSQLiteLoad(3, `select workspace, mode, id, `+hotToken+`
 		from tokens where workspace = ? and mode = ? and id = ?`)
-	sqliteSessions = newSQLiteLoad(3, `select workspace, mode, id, member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations
+	sqliteSessions = newSQLiteLoad(3, `select workspace, mode, id, member, state, fingerprint, captured_at, created_at, updated_at, hour, hour_hydrations, by_key
 		from sessions where workspace = ? and mode = ? and id = ?`)
 	sqliteDataKeys = newSQLiteLoad(2, `select workspace, version, retired_at from data_keys where workspace = ? and version = ?`)
 	sqliteHodls    = newSQLiteLoad(4, `select workspace, mode, member, id, updated_at, deleted_at, tags, known

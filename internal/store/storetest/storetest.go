@@ -73,6 +73,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"revoke all", testRevokeAll},
 		{"limits", testLimits},
 		{"hydrate", testHydrate},
+		{"hydrate by key", testHydrateByKey},
 		{"hydrate refusals", testHydrateRefusals},
 		{"typed write", testTypedWrite},
 		{"admission", testAdmission},

@@ -99,6 +99,32 @@ func testHydrate(t *testing.T, w *world) {
 	equal(t, "hydrations of the token", got.Hydrations, 2)
 }
 
+// A hydration by an API key has no token to count against: the session counts it.
+func testHydrateByKey(t *testing.T, w *world) {
+	ctx := t.Context()
+	s := w.session(t, "word")
+	u := store.TokenUse{Workspace: w.ws, Mode: hodl.Live, Session: s.ID, At: w.Now()}
+	hydrate := func() error {
+		return w.Hydrate(ctx, u, func(a store.Admission) error {
+			if a.Token != nil || a.Session == nil {
+				return hodl.Errorf(hodl.Internal, "admitted on %+v", a)
+			}
+			return nil
+		}, w.record(hodl.KindHydrate, s.ID, ""), detail)
+	}
+	must(t, hydrate())
+	equal(t, "state", w.mustSession(t, s.ID).State, hodl.HandedOff)
+	must(t, w.hydrate(ctx, w.Store, w.mint(t, s.ID, 1)))
+	must(t, hydrate())
+	equal(t, "hydrations of the session", w.mustSession(t, s.ID).Hydrations, 3)
+	used, err := w.Used(ctx, w.ws, hodl.Live, hodl.Month(w.Now()))
+	must(t, err)
+	equal(t, "used this month", used, 3)
+	equal(t, "records: three hydrations and a mint", w.checkLog(t, w.ws, hodl.Live), 4)
+	u.Session = "ses_none"
+	refused(t, "no such session", w.Hydrate(ctx, u, func(store.Admission) error { return nil }, w.record(hodl.KindHydrate, u.Session, ""), detail), hodl.NotFound)
+}
+
 func testHydrateRefusals(t *testing.T, w *world) {
 	ctx := t.Context()
 	s := w.session(t, "word")
