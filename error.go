@@ -18,10 +18,13 @@ const (
 	InvalidToken        Code = "invalid_token"
 	TokenExpired        Code = "token_expired"
 	TokenNotYetValid    Code = "token_not_yet_valid"
+	ProofRequired       Code = "proof_required"
+	InvalidProof        Code = "invalid_proof"
 	InsufficientScope   Code = "insufficient_scope"
 	AudienceMismatch    Code = "audience_mismatch"
 	TokenRevoked        Code = "token_revoked"
 	HydrationsExhausted Code = "hydrations_exhausted"
+	PlanRequired        Code = "plan_required"
 	StepUpRequired      Code = "step_up_required"
 	Forbidden           Code = "forbidden"
 	NotFound            Code = "not_found"
@@ -48,6 +51,7 @@ type Error struct {
 	Message    string
 	Hint       string        // what to do about it
 	Fields     []FieldError  // for [ValidationFailed]: every fault found, in the order of the body
+	NeedsNonce bool          // for [InvalidProof]: nothing is wrong but that the server's nonce is not in it
 	RetryAfter time.Duration // for refusals that pass by themselves
 	Limit      *Limit        // the bound that was met, of [RateLimited] and [QuotaExceeded]
 	Cause      error         // logged, never serialized

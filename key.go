@@ -84,11 +84,7 @@ func (p *Principal) CheckPlace(address, origin string) error {
 	if origin != "" && !slices.Contains(p.Origins, origin) {
 		return Errorf(Forbidden, "this key is not for pages of %.256q", origin).WithHint("add the origin to the key's origins, or make a key that has it")
 	}
-	if len(p.Addresses) == 0 {
-		return nil
-	}
-	a, err := netip.ParseAddr(address)
-	if err == nil && slices.ContainsFunc(p.Addresses, func(in netip.Prefix) bool { return in.Contains(a.Unmap().WithZone("")) }) {
+	if len(p.Addresses) == 0 || inside(p.Addresses, address) {
 		return nil
 	}
 	return Errorf(Forbidden, "this key does not work from %.64q", address).WithHint("use it from the addresses it is bound to, or make a key for this one")

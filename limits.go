@@ -22,7 +22,7 @@ const (
 	MaxItems      = 1000 // each of tabs, media, notes, hodl_ids and nodes
 	MaxNode       = 8 << 10
 	MaxName       = 256 // of a key, a workspace, a tab's role
-	MaxPlaces     = 32  // addresses, and origins, that a key is bound to
+	MaxPlaces     = 32  // addresses, and origins, that a key or an audience is bound to
 	MaxRequest    = 2 << 20
 	MaxBatch      = 1000     // hodls in one request
 	MaxImport     = 64 << 20 // a file of hodls or bookmarks

@@ -221,6 +221,13 @@ func ParseAddresses(s string) (netip.Prefix, error) {
 	return p.Masked(), err
 }
 
+// inside reports whether an address lies in one of the ranges. One that cannot be
+// read lies nowhere.
+func inside(list []netip.Prefix, address string) bool {
+	a, err := netip.ParseAddr(address)
+	return err == nil && slices.ContainsFunc(list, func(in netip.Prefix) bool { return in.Contains(a.Unmap().WithZone("")) })
+}
+
 func checkOrigins(f *faults, list []string) {
 	f.count("origins", len(list), MaxPlaces)
 	for i, s := range list {

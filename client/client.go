@@ -12,7 +12,8 @@
 //
 // A refusal is a [*hodl.Error] with the code, message, hint and fields the server
 // gave; any other error means that no answer came. Nothing is sent twice, unless
-// [Retry] says so, which makes it safe, or the caller does, with [IdempotencyKey].
+// [Retry] says so, which makes it safe, or the caller does, with [IdempotencyKey], or
+// the server has put a call off until it carries a nonce ([Proving]).
 package client
 
 import (
@@ -82,14 +83,16 @@ var direct = &http.Client{
 
 // A caller is what clients and agents have in common.
 type caller struct {
-	base    string
-	header  http.Header
-	http    *http.Client
-	retries int
+	base       string
+	credential string
+	header     http.Header
+	http       *http.Client
+	prover     *prover // nil for a bearer
+	retries    int
 }
 
 func newCaller(baseURL, credential string, options []Option) caller {
-	c := caller{base: strings.TrimRight(baseURL, "/"), header: http.Header{}, http: direct}
+	c := caller{base: strings.TrimRight(baseURL, "/"), credential: credential, header: http.Header{}, http: direct}
 	c.header.Set("User-Agent", "hodl-go")
 	if credential != "" {
 		c.header.Set("Authorization", "Bearer "+credential)
@@ -139,11 +142,11 @@ func (c *caller) sendOnce(ctx context.Context, k call) (http.Header, []byte, err
 // open sends k through h and returns an answer that is no refusal, to be read and
 // closed.
 func (c *caller) open(ctx context.Context, k call, h *http.Client) (*http.Response, error) {
-	r, err := c.request(ctx, k)
-	if err != nil {
-		return nil, err
+	answer, err := c.try(ctx, k, h)
+	if err == nil && c.prover != nil && c.prover.wanted(answer) {
+		answer.Body.Close()
+		answer, err = c.try(ctx, k, h)
 	}
-	answer, err := h.Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +159,18 @@ func (c *caller) open(ctx context.Context, k call, h *http.Client) (*http.Respon
 		return nil, fmt.Errorf("%s %s: read the answer: %w", k.method, k.path, err)
 	}
 	return nil, refusal(answer, body)
+}
+
+// try sends k through h and returns what came back, whatever it is.
+func (c *caller) try(ctx context.Context, k call, h *http.Client) (*http.Response, error) {
+	r, err := c.request(ctx, k)
+	if err == nil && c.prover != nil {
+		err = c.prover.prove(r, c.credential, time.Now())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.Do(r)
 }
 
 func (c *caller) request(ctx context.Context, k call) (*http.Request, error) {

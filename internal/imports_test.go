@@ -24,6 +24,7 @@ var table = map[string]rule{
 	".": {forbids: []string{"net/http", "database/sql", "os"}},
 
 	// Each decides one thing from its arguments alone.
+	"internal/dpop":        {may: pure},
 	"internal/fingerprint": {may: pure},
 	"internal/address":     {may: pure},
 	"internal/bookmark":    {may: join(pure, "golang.org/x/net/html")},
@@ -37,7 +38,7 @@ var table = map[string]rule{
 	// The steps of a capture, a hydration, a delivery. Storage is theirs only
 	// through interfaces of their own, in the store's types.
 	"internal/capture": {may: join(pure, join(steps, "internal/bookmark")...)},
-	"internal/resume":  {may: join(pure, join(steps, "github.com/maypok86/otter/v2")...)},
+	"internal/resume":  {may: join(pure, join(steps, "internal/dpop", "github.com/maypok86/otter/v2")...)},
 	"internal/webhook": {may: join(pure, steps...)},
 
 	// What the program shows without a network.
@@ -81,7 +82,7 @@ var (
 	// steps is what the packages that carry out a request are put together from.
 	steps = []string{"internal/store", "internal/fingerprint", "internal/meter", "internal/redact", "internal/render", "internal/token"}
 	// doors is what the packages that take in a request may call.
-	doors = []string{"internal/store", "internal/query", "internal/address", "internal/auth/...", "internal/capture", "internal/render", "internal/resume"}
+	doors = []string{"internal/store", "internal/query", "internal/address", "internal/auth/...", "internal/capture", "internal/dpop", "internal/render", "internal/resume"}
 )
 
 // anyModule, in a row, lets every module that is not ours in.

@@ -8,7 +8,7 @@ import (
 )
 
 func hydrateCommand(e *env) *cobra.Command {
-	var token, format, audience string
+	var token, format, audience, key string
 	c := &cobra.Command{
 		Use: "hydrate SESSION", Short: "Receive a session as an agent does", Args: exactly("SESSION"),
 		Long: `Presents a resume token and prints the resume context, byte for byte as it came;
@@ -31,6 +31,13 @@ of the token.`,
 			if audience != "" {
 				options = append(options, client.As(audience))
 			}
+			if key != "" {
+				proving, err := readProofKey(key)
+				if err != nil {
+					return err
+				}
+				options = append(options, client.Proving(proving))
+			}
 			return e.hydrate(c, client.NewAgent(e.remote.url, token, options...), hodl.SessionID(args[0]), format)
 		},
 	}
@@ -38,6 +45,7 @@ of the token.`,
 	f.StringVar(&token, "token", "", "resume `TOKEN`; - reads it from standard input")
 	f.StringVar(&format, "format", "json", "rendering: json or prompt-ready")
 	f.StringVar(&audience, "audience", "", "who you are; refused when the token is for another")
+	f.StringVar(&key, "dpop-key", "", "`FILE` of the audience's private key, for a token that is bound to it")
 	e.finds(c)
 	return c
 }

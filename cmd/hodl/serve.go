@@ -42,6 +42,7 @@ func (e *env) serves(c *cobra.Command, config *serve.Config, logs *string) {
 	f.StringVar(&config.Listen, "listen", "127.0.0.1:8484", "`ADDRESS` to serve on; port 0 takes a free one")
 	f.StringVar(&config.PublicURL, "public-url", "", "`URL` clients reach the server by, fixed at first start")
 	f.BoolVar(&config.Demo, "demo", false, "seed a public sandbox key and session")
+	f.StringSliceVar(&config.TrustedProxies, "trusted-proxy", nil, "`CIDR` of proxies whose X-Forwarded-For is believed; may be given more than once")
 	f.StringVar(logs, "log", "text", "form of the request lines: text or json")
 	f.DurationVar(&config.KeyRotation, "key-rotation", 0, "how long a key signs tokens before the next does (default 720h)")
 }

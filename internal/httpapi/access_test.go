@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"hodl"
 )
@@ -11,8 +12,8 @@ import (
 // A route is one operation: a request that succeeds for whom it is meant.
 type route struct{ method, path, body string }
 
-// keyRoutes are the routes an API key opens. {ses}, {hdl}, {jti}, {acr}, {key} and
-// {fp} stand for what is the live key's own.
+// keyRoutes are the routes an API key opens. {ses}, {hdl}, {jti}, {acr}, {key}, {aud}
+// and {fp} stand for what is the live key's own.
 var keyRoutes = []route{
 	{"POST", "/v1/hodls", `{"title":"x"}`},
 	{"POST", "/v1/hodls/batch", `{"hodls":[{"title":"x"}]}`},
@@ -43,6 +44,10 @@ var keyRoutes = []route{
 	{"POST", "/v1/resume_tokens/{jti}/revoke", `{}`},
 	{"POST", "/v1/resume_tokens/introspect", `{"token":"a.b.c"}`},
 	{"POST", "/v1/resume_tokens/revoke", `{"session_id":"{ses}"}`},
+	{"POST", "/v1/audiences", `{"name":"b.example.com"}`},
+	{"GET", "/v1/audiences", ""},
+	{"GET", "/v1/audiences/{aud}", ""},
+	{"PATCH", "/v1/audiences/{aud}", `{"description":"y"}`},
 	{"GET", "/v1/access_records", ""},
 	{"GET", "/v1/access_records/{acr}", ""},
 	{"POST", "/v1/api_keys", `{"name":"x"}`},
@@ -64,6 +69,7 @@ var keyRoutes = []route{
 	{"POST", "/v1/sessions/{ses}/restore", ""},
 	{"DELETE", "/v1/hodls/{hdl}", ""},
 	{"DELETE", "/v1/sessions/{ses}", ""},
+	{"DELETE", "/v1/audiences/{aud}", ""},
 	{"POST", "/v1/api_keys/{key}/revoke", ""},
 	{"DELETE", "/v1/members/{usr}", ""},
 }
@@ -83,10 +89,11 @@ func (w *world) owned() *strings.Replacer {
 	hodl := w.ok(live, "POST", "/v1/hodls", `{"title":"canary hodl","url":"https://example.com/owned","tags":["canary"],"session_id":"ses_owned"}`)
 	minted := w.mint("ses_owned", "read:context")
 	key := w.ok(live, "POST", "/v1/api_keys", `{"name":"canary key"}`)
+	audience := w.ok(live, "POST", "/v1/audiences", `{"name":"canary.example.com"}`)
 	record := w.records("mint")[0]
 	guest := w.ok(live, "POST", "/v1/members", `{"name":"canary member"}`)
 	return strings.NewReplacer("{ses}", "ses_owned", "{fp}", captured.text("fingerprint"), "{hdl}", hodl.text("id"),
-		"{jti}", minted.text("jti"), "{acr}", record["id"].(string), "{key}", key.text("id"), "{wks}", string(w.ws), "{usr}", guest.text("user_id"))
+		"{jti}", minted.text("jti"), "{acr}", record["id"].(string), "{key}", key.text("id"), "{aud}", audience.text("id"), "{wks}", string(w.ws), "{usr}", guest.text("user_id"))
 }
 
 func TestEveryOperationIsInTheMatrix(t *testing.T) {
@@ -96,7 +103,7 @@ func TestEveryOperationIsInTheMatrix(t *testing.T) {
 		"POST /v1/members/join":          true, // needs an invitation; see the members
 	}
 	for _, r := range append(keyRoutes, tokenRoutes...) {
-		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{usr}", "{id}", "{wks}", "{id}", "{fp}", "{fingerprint}").Replace(r.path)
+		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{aud}", "{id}", "{usr}", "{id}", "{wks}", "{id}", "{fp}", "{fingerprint}").Replace(r.path)
 		path, _, _ = strings.Cut(path, "?")
 		listed[r.method+" "+path] = true
 	}
@@ -151,7 +158,7 @@ func TestOthersThingsAreNotThere(t *testing.T) {
 	w := newWorld(t)
 	names := w.owned()
 	absent := strings.NewReplacer("{ses}", "ses_nowhere", "{fp}", strings.Repeat("0", 64), "{hdl}", "hdl_nowhere",
-		"{jti}", "rt_nowhere", "{acr}", "acr_nowhere", "{key}", "key_nowhere", "{usr}", "usr_nowhere", "{wks}", "wks_nowhere")
+		"{jti}", "rt_nowhere", "{acr}", "acr_nowhere", "{key}", "key_nowhere", "{aud}", "aud_nowhere", "{usr}", "usr_nowhere", "{wks}", "wks_nowhere")
 	for _, r := range keyRoutes {
 		if names.Replace(r.path+r.body) == r.path+r.body || r.method == "PUT" {
 			continue
@@ -163,13 +170,17 @@ func TestOthersThingsAreNotThere(t *testing.T) {
 			if who != stranger && (strings.Contains(r.path, "{usr}") || strings.Contains(r.path, "{wks}")) {
 				continue // all members of a workspace see it
 			}
+			if who == member && strings.Contains(r.path, "audiences") {
+				continue // all members see them; see TestAudienceRegistry
+			}
+			w.clock.advance(time.Second) // a sandbox key goes no faster than the plan developer
 			there := w.call(who, r.method, names.Replace(r.path), names.Replace(r.body))
 			never := w.call(who, r.method, absent.Replace(r.path), absent.Replace(r.body))
 			if there.status != 404 || there.code() != "not_found" {
 				t.Errorf("%s %s with %s: %s", r.method, r.path, who, there)
 			}
 			echo := strings.NewReplacer("ses_owned", "ses_nowhere", names.Replace("{hdl}"), "hdl_nowhere", names.Replace("{jti}"), "rt_nowhere",
-				names.Replace("{acr}"), "acr_nowhere", names.Replace("{key}"), "key_nowhere",
+				names.Replace("{acr}"), "acr_nowhere", names.Replace("{key}"), "key_nowhere", names.Replace("{aud}"), "aud_nowhere",
 				names.Replace("{usr}"), "usr_nowhere", names.Replace("{wks}"), "wks_nowhere")
 			if got := echo.Replace(string(there.body)); got != string(never.body) {
 				t.Errorf("%s %s with %s:\n%s is told from\n%s", r.method, r.path, who, there.body, never.body)

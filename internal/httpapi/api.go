@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -71,6 +72,7 @@ type Options struct {
 	JWKS    func() []byte
 	Ready   func(context.Context) error // nil when the server may take traffic
 	Release string                      // the version of the program
+	Proxies []netip.Prefix              // whose X-Forwarded-For is believed
 	Log     *slog.Logger
 
 	BodyTimeout time.Duration // how long a request's body may take to arrive; 30 s when 0
@@ -122,6 +124,7 @@ func newHuma(mux *http.ServeMux) huma.API {
 	config.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		byKey:   {Type: "http", Scheme: "bearer", Description: "An API key: hodl_live_… or hodl_test_…"},
+		byProof: {Type: "http", Scheme: "dpop", Description: "A resume token bound to a key, with a proof of possession in the header DPoP (RFC 9449)"},
 		byToken: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A resume token, minted by POST /v1/resume_tokens"},
 	}
 	return humago.New(mux, config)
@@ -169,11 +172,17 @@ func (s *server) routes(api router) {
 
 	register(api, op{"mintToken", "POST", "/v1/resume_tokens", "tokens:write", "Mint a resume token", created, []int{404, 409, 413, 422}}, s.tokenMint)
 	register(api, op{"exchangeToken", "POST", "/v1/resume_tokens/exchange", byToken, "Exchange a resume token for a narrower one (RFC 8693)", ok, []int{404, 409, 413, 422, 429}}, s.tokenExchange)
-	register(api, op{"introspectToken", "POST", "/v1/resume_tokens/introspect", "tokens:read", "Ask whether a resume token can be used now, and what it says (RFC 7662)", ok, []int{413, 422}}, s.tokenIntrospect)
+	register(api, op{"introspectToken", "POST", "/v1/resume_tokens/introspect", orProof + "tokens:read", "Ask whether a resume token can be used now, and what it says (RFC 7662)", ok, []int{413, 422}}, s.tokenIntrospect)
 	register(api, op{"revokeTokens", "POST", "/v1/resume_tokens/revoke", "tokens:write", "Revoke all resume tokens of a session, key, user or workspace", ok, []int{404, 413, 422}}, s.tokensRevoke)
 	register(api, op{"revokeToken", "POST", "/v1/resume_tokens/{jti}/revoke", "tokens:write", "Revoke a resume token", ok, []int{404, 413, 422}}, s.tokenRevoke)
 	register(api, op{"listTokens", "GET", "/v1/resume_tokens", "tokens:read", "List resume tokens, newest first", ok, []int{422}}, s.tokenList)
 	register(api, op{"getToken", "GET", "/v1/resume_tokens/{jti}", "tokens:read", "Get what is kept of a resume token", ok, []int{404}}, s.tokenGet)
+
+	register(api, op{"addAudience", "POST", "/v1/audiences", "audiences:write", "Register an audience", created, []int{409, 413, 422}}, s.audienceAdd)
+	register(api, op{"listAudiences", "GET", "/v1/audiences", "audiences:read", "List audiences: registered ones, then the built-in ones", ok, []int{422}}, s.audienceList)
+	register(api, op{"getAudience", "GET", "/v1/audiences/{id}", "audiences:read", "Get an audience", ok, []int{404}}, s.audienceGet)
+	register(api, op{"changeAudience", "PATCH", "/v1/audiences/{id}", "audiences:write", "Change what an audience is bound to", ok, []int{404, 413, 422}}, s.audienceChange)
+	register(api, op{"deleteAudience", "DELETE", "/v1/audiences/{id}", "audiences:write", "Take an audience out of the registry", ok, []int{404}}, s.audienceDelete)
 
 	register(api, op{"listAccessRecords", "GET", "/v1/access_records", "records:read", "List access records, newest first", ok, []int{422}}, s.recordList)
 	register(api, op{"getAccessRecord", "GET", "/v1/access_records/{id}", "records:read", "Get an access record", ok, []int{404}}, s.recordGet)

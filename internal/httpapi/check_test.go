@@ -36,7 +36,7 @@ func check(t *testing.T, method, path string, a *answer) {
 	if a.status == 429 && (!policyForm.MatchString(a.header.Get("RateLimit-Policy")) || !limitForm.MatchString(a.header.Get("RateLimit"))) {
 		t.Errorf("%s: a 429 with RateLimit-Policy %s and RateLimit %s", at, a.header.Get("RateLimit-Policy"), a.header.Get("RateLimit"))
 	}
-	if a.status == 401 && !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
+	if a.status == 401 && !strings.HasPrefix(a.header.Get("WWW-Authenticate"), schemeOf(a.code())) {
 		t.Errorf("%s: a 401 without WWW-Authenticate", at)
 	}
 	if method != "HEAD" && a.status >= 400 {
@@ -51,6 +51,14 @@ var (
 	policyForm = regexp.MustCompile(`^"[a-z]+";q=[1-9]\d*;w=[1-9]\d*$`)
 	limitForm  = regexp.MustCompile(`^"[a-z]+";r=\d+;t=[1-9]\d*$`)
 )
+
+// schemeOf is the scheme a refusal asks for.
+func schemeOf(code string) string {
+	if strings.Contains(code, "proof") {
+		return "DPoP "
+	}
+	return "Bearer "
+}
 
 func checkEnvelope(t *testing.T, at string, a *answer) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 const (
 	allowedMethods = "GET, POST, PUT, PATCH, DELETE"
 	allowedHeaders = "Authorization, Content-Type, DPoP, Hodl-Audience, Idempotency-Key, If-Match, X-Unihodl-Format, X-Unihodl-Stepup"
-	exposedHeaders = "Deprecation, ETag, Hodl-Hydration, Hodl-Receipt, Idempotency-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
+	exposedHeaders = "DPoP-Nonce, Deprecation, ETag, Hodl-Hydration, Hodl-Receipt, Idempotency-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
 )
 
 // preflight answers a browser that asks whether a page may send a request (Fetch

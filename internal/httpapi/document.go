@@ -142,6 +142,10 @@ var bounds = map[string]map[string]any{
 	"Location.branch": {"maxLength": hodl.MaxPath}, "Location.commit": {"maxLength": hodl.MaxPath},
 	"Selection.text": {"maxLength": hodl.MaxSelection},
 
+	"AudienceDraft.name": {"minLength": 1, "maxLength": hodl.MaxAudience}, "AudienceDraft.description": {"maxLength": hodl.MaxTitle},
+	"AudienceDraft.addresses": {"maxItems": hodl.MaxPlaces}, "AudienceChange.description": {"maxLength": hodl.MaxTitle},
+	"AudienceChange.addresses": {"maxItems": hodl.MaxPlaces},
+
 	"TokenDraft.audience": {"minLength": 1, "maxLength": hodl.MaxAudience}, "TokenDraft.scopes": {"minItems": 1},
 	"TokenDraft.ttl_seconds":    {"minimum": int(hodl.MinTTL.Seconds()), "maximum": int(hodl.MaxTTL.Seconds())},
 	"TokenDraft.max_hydrations": {"minimum": 1, "maximum": hodl.MaxHydrations},

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,13 +12,15 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"hodl"
+	"hodl/internal/dpop"
 )
 
 // statuses is where, and only where, a code becomes a status.
 var statuses = map[hodl.Code]int{
 	hodl.MalformedJSON: 400, hodl.BadRequest: 400,
 	hodl.MissingCredentials: 401, hodl.InvalidKey: 401, hodl.InvalidToken: 401, hodl.TokenExpired: 401, hodl.TokenNotYetValid: 401,
-	hodl.InsufficientScope: 403, hodl.AudienceMismatch: 403, hodl.TokenRevoked: 403, hodl.HydrationsExhausted: 403, hodl.StepUpRequired: 403, hodl.Forbidden: 403,
+	hodl.ProofRequired: 401, hodl.InvalidProof: 401,
+	hodl.InsufficientScope: 403, hodl.AudienceMismatch: 403, hodl.TokenRevoked: 403, hodl.HydrationsExhausted: 403, hodl.PlanRequired: 403, hodl.StepUpRequired: 403, hodl.Forbidden: 403,
 	hodl.NotFound: 404, hodl.MethodNotAllowed: 405, hodl.NotAcceptable: 406,
 	hodl.InvalidTransition: 409, hodl.Conflict: 409, hodl.Stale: 412,
 	hodl.PayloadTooLarge: 413, hodl.UnsupportedMedia: 415, hodl.ValidationFailed: 422, hodl.IdempotencyMismatch: 422,
@@ -76,7 +79,7 @@ func toWire(err error) *errorBody {
 	}
 	body := &errorBody{Err: errorDetail{e.Code, e.Message, advice(e), e.Fields}, status: status, header: http.Header{}, cause: err}
 	if status == http.StatusUnauthorized || e.Code == hodl.InsufficientScope {
-		body.header.Set("WWW-Authenticate", challenge(e.Code))
+		body.header.Set("WWW-Authenticate", challenge(e))
 	}
 	if e.RetryAfter > 0 || status == http.StatusServiceUnavailable {
 		body.header.Set("Retry-After", strconv.Itoa(seconds(e.RetryAfter)))
@@ -97,10 +100,21 @@ func advice(e *hodl.Error) string {
 	return e.Hint + "; " + page
 }
 
-// challenge is the OAuth form of a refusal (RFC 6750 §3), which published clients
-// must not find in the body.
-func challenge(c hodl.Code) string {
-	switch c {
+// challenge is the OAuth form of a refusal (RFC 6750 §3, RFC 9449 §7.1 and §9), which
+// published clients must not find in the body.
+func challenge(e *hodl.Error) string {
+	proof := func(fault string) string {
+		return fmt.Sprintf(`DPoP realm="hodl", error=%q, algs=%q`, fault, strings.Join(dpop.Algorithms, " "))
+	}
+	switch {
+	case e.Code == hodl.ProofRequired:
+		return proof("invalid_token")
+	case e.NeedsNonce:
+		return proof("use_dpop_nonce")
+	case e.Code == hodl.InvalidProof:
+		return proof("invalid_dpop_proof")
+	}
+	switch e.Code {
 	case hodl.MissingCredentials:
 		return `Bearer realm="hodl"`
 	case hodl.InsufficientScope:

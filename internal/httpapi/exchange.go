@@ -60,6 +60,7 @@ type exchangedBody struct {
 type ExchangeInput struct {
 	FormOrJSON
 	Audience string `header:"Hodl-Audience" doc:"Who the caller is; must be the token's audience when given"`
+	Proof    string `header:"DPoP" doc:"Proof of possession (RFC 9449), for a token that is bound to a key"`
 }
 
 func (*ExchangeInput) bodies() (asJSON, asForm reflect.Type) {
@@ -101,7 +102,7 @@ func (s *server) tokenExchange(ctx context.Context, in *ExchangeInput) (*struct{
 			Token: t.Signed, IssuedType: f.Requested, Type: t.Type, Scope: joinScopes(t.Scopes),
 			ExpiresIn: int(math.Floor(t.ExpiresAt.Sub(t.IssuedAt).Seconds())),
 		}}}
-	})(s.Resume.Exchange(ctx, resume.Call{Token: token, Audience: in.Audience, Surface: resume.REST, Detail: detail(ctx)}, d))
+	})(s.Resume.Exchange(ctx, resume.Call{Token: token, Audience: in.Audience, Surface: resume.REST, Presentation: requestOf(ctx).how, Detail: detail(ctx)}, d))
 }
 
 // subjectOf is the token of a form: in its body, or in the header, and when in both
@@ -168,7 +169,10 @@ type introspectRequest struct {
 	Token string `json:"token" doc:"The resume token to look into"`
 }
 
-type IntrospectInput struct{ FormOrJSON }
+type IntrospectInput struct {
+	FormOrJSON
+	Proof string `header:"DPoP" doc:"Proof of possession (RFC 9449), when an agent asks about its own token: then that stands in Authorization as DPoP"`
+}
 
 func (*IntrospectInput) bodies() (asJSON, asForm reflect.Type) {
 	return reflect.TypeFor[introspectRequest](), reflect.TypeFor[introspectRequest]()
@@ -217,11 +221,24 @@ func (s *server) tokenIntrospect(ctx context.Context, in *IntrospectInput) (*str
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Resume.Introspect(ctx, caller(ctx), r.Token)
+	found, err := s.introspect(ctx, r.Token)
 	if err != nil || found == nil {
 		return &struct{ Body introspection }{}, err
 	}
 	return &struct{ Body introspection }{introspectionOf(found)}, nil
+}
+
+// introspect asks for a key, or for an agent that proves possession of the key its
+// token is bound to.
+func (s *server) introspect(ctx context.Context, token string) (*resume.Introspection, error) {
+	how := requestOf(ctx).how
+	if !how.DPoP {
+		return s.Resume.Introspect(ctx, caller(ctx), token)
+	}
+	if own, _ := ctx.Value(tokenKey).(string); own != token {
+		return nil, hodl.Invalid("token", "must be the one in Authorization; others are for an API key to ask about")
+	}
+	return s.Resume.IntrospectOwn(ctx, resume.Call{Token: token, Surface: resume.REST, Presentation: how, Detail: detail(ctx)})
 }
 
 func introspectionOf(x *resume.Introspection) introspection {

@@ -20,3 +20,5 @@ func Spec() *huma.OpenAPI {
 
 // OperationsOf lists the operations of a path, by method.
 var OperationsOf = operationsOf
+
+var AddressOf = addressOf

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -28,6 +27,7 @@ type request struct {
 	id      string
 	address string
 	agent   string
+	how     resume.Presentation
 	err     error // the fault behind a refusal; logged, not shown
 }
 
@@ -53,9 +53,10 @@ func caller(ctx context.Context) resume.Caller {
 // around is what happens to every request, whatever its route.
 func (s *server) around(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		info := &request{id: s.requestID(), address: addressOf(r), agent: clip(r.UserAgent(), 256)}
+		info := &request{id: s.requestID(), address: addressOf(r, s.Proxies), agent: clip(r.UserAgent(), 256)}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey, info))
 		withoutAPI(r.URL)
+		info.how = resume.Presentation{Proof: strings.Join(r.Header.Values("DPoP"), ", "), Method: r.Method, Path: r.URL.EscapedPath()}
 		out := &recorder{ResponseWriter: w, status: http.StatusOK}
 		out.Header().Set("X-Request-Id", info.id)
 		out.Header().Set("X-Content-Type-Options", "nosniff")
@@ -240,15 +241,6 @@ func routeOf(pattern string) string {
 		return "none"
 	}
 	return pattern
-}
-
-// addressOf is the peer's address. Headers that claim another are not believed.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 func clip(s string, most int) string {

@@ -60,7 +60,10 @@ func describeRefusal(status string, r *huma.Response) *huma.Response {
 	out := &huma.Response{Description: http.StatusText(n) + ": " + strings.Join(named, ", "), Content: r.Content}
 	text := &huma.Schema{Type: "string"}
 	if n == http.StatusUnauthorized {
-		out.Headers = map[string]*huma.Param{"WWW-Authenticate": {Schema: text, Description: "RFC 6750 §3"}}
+		out.Headers = map[string]*huma.Param{
+			"WWW-Authenticate": {Schema: text, Description: "RFC 6750 §3, RFC 9449 §7.1"},
+			nonceHeader:        {Schema: text, Description: "What the next proof of possession must carry (RFC 9449 §9)"},
+		}
 	}
 	if n == http.StatusTooManyRequests || n == http.StatusServiceUnavailable {
 		out.Headers = map[string]*huma.Param{"Retry-After": {Schema: text, Description: "Seconds to wait"}}

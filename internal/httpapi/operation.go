@@ -22,6 +22,11 @@ const (
 
 	byKey   = "apiKey"
 	byToken = "resumeToken"
+	byProof = "provenToken"
+
+	// orProof, before a scope, also lets an agent in that proves possession of the
+	// key its token is bound to.
+	orProof = "proof or "
 )
 
 // setHumaDefaults sets huma's package variables, once.
@@ -40,9 +45,13 @@ type op struct {
 }
 
 func (o op) operation() huma.Operation {
-	security := byKey
-	if o.needs == byToken {
-		security = byToken
+	needs, provable := strings.CutPrefix(o.needs, orProof)
+	security := []map[string][]string{{byKey: {}}}
+	switch {
+	case needs == byToken:
+		security = []map[string][]string{{byToken: {}}, {byProof: {}}}
+	case provable:
+		security = append(security, map[string][]string{byProof: {}})
 	}
 	refusals := append([]int{400, 401, 403, 415, 429, 503}, o.refusals...)
 	if o.method != http.MethodGet {
@@ -51,10 +60,10 @@ func (o op) operation() huma.Operation {
 	out := huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, DefaultStatus: o.status,
 		Tags:         []string{strings.Split(o.path, "/")[2]},
-		Security:     []map[string][]string{{security: {}}},
+		Security:     security,
 		Errors:       refusals,
 		MaxBodyBytes: hodl.MaxRequest + 1,
-		Metadata:     map[string]any{"needs": o.needs, headerKey: o.takesKey()},
+		Metadata:     map[string]any{"needs": needs, "provable": provable || needs == byToken, headerKey: o.takesKey()},
 	}
 	if o.takesKey() {
 		out.Parameters = []*huma.Param{keyParameter}
@@ -128,10 +137,11 @@ func mediaType(header string) string {
 func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		needs, _ := ctx.Operation().Metadata["needs"].(string)
-		credential, err := bearer(ctx.Header("Authorization"))
+		how := &requestOf(ctx.Context()).how
+		credential, err := s.present(ctx, how)
 		if needs == byToken && ctx.Header("Authorization") == "" && takesForm(ctx) {
 			err = nil // the token stands in the body (RFC 8693 §2.1)
-		} else if err == nil && needs == byToken {
+		} else if err == nil && (needs == byToken || how.DPoP) {
 			if strings.Count(credential, ".") != 2 {
 				err = hodl.Errorf(hodl.InvalidToken, "this route takes a resume token").WithHint("mint one with the API key: POST /v1/resume_tokens")
 			}
@@ -228,15 +238,6 @@ func onlyCaptures(ctx huma.Context) error {
 	r, _ := humago.Unwrap(ctx)
 	r.Header.Del("Idempotency-Key")
 	return nil
-}
-
-func bearer(header string) (string, error) {
-	scheme, credential, _ := strings.Cut(header, " ")
-	credential = strings.TrimSpace(credential)
-	if header == "" || credential == "" || !strings.EqualFold(scheme, "Bearer") {
-		return "", hodl.Errorf(hodl.MissingCredentials, "the request carries no credentials").WithHint("send Authorization: Bearer and an API key or resume token")
-	}
-	return credential, nil
 }
 
 func principal(ctx context.Context) *hodl.Principal {

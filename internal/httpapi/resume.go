@@ -13,11 +13,12 @@ import (
 type AgentCall struct {
 	SessionPath
 	Audience string `header:"Hodl-Audience" doc:"Who the caller is; must be the token's audience when given"`
+	Proof    string `header:"DPoP" doc:"Proof of possession (RFC 9449), for a token that is bound to a key: then it stands in Authorization as DPoP instead of Bearer"`
 }
 
 func (c *AgentCall) call(ctx context.Context) resume.Call {
 	token, _ := ctx.Value(tokenKey).(string)
-	return resume.Call{Token: token, Session: hodl.SessionID(c.ID), Audience: c.Audience, Surface: resume.REST, Detail: detail(ctx)}
+	return resume.Call{Token: token, Session: hodl.SessionID(c.ID), Audience: c.Audience, Surface: resume.REST, Presentation: requestOf(ctx).how, Detail: detail(ctx)}
 }
 
 type HydrateInput struct {

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -76,6 +77,9 @@ func (d *denials) due(now time.Time, all bool) map[denial]denied {
 // it cannot be, the caller is still refused.
 func (s *Service) refuse(ctx context.Context, u *use, err error) error {
 	code := hodl.CodeOf(err)
+	if e, _ := errors.AsType[*hodl.Error](err); e != nil && e.NeedsNonce {
+		return err // how a caller gets its first nonce
+	}
 	if err == nil || u == nil || code == hodl.Internal || code == hodl.Unavailable {
 		return err
 	}

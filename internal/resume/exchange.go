@@ -2,6 +2,7 @@ package resume
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,7 +19,7 @@ import (
 // [hodl.Conflict] (too many live tokens came from it). Scopes that are nil stand for
 // all that can be handed on but the right to hand on.
 func (s *Service) Exchange(ctx context.Context, c Call, d hodl.ExchangeDraft) (*Minted, error) {
-	u, err := s.begin(c, needs(hodl.HandOff))
+	u, err := s.begin(ctx, c, needs(hodl.HandOff))
 	if err != nil {
 		return nil, s.refuse(ctx, u, err)
 	}
@@ -139,8 +140,32 @@ func (s *Service) Introspect(ctx context.Context, c Caller, signed string) (*Int
 	if ws, user := claims.Owner(); ws != c.Workspace || claims.Mode != c.Mode || user != c.User && c.Role != hodl.Admin {
 		return nil, nil
 	}
-	u := useOf(claims, now)
-	u.Session, u.scope = claims.Session, func(*hodl.Claims) error { return nil }
+	return s.introspect(ctx, useOf(claims, now))
+}
+
+// IntrospectOwn is Introspect for the agent a token is for, if the token is bound to
+// a key and the call proves possession of it. A call that lacks nothing but a nonce
+// is refused with [hodl.InvalidProof].
+func (s *Service) IntrospectOwn(ctx context.Context, c Call) (*Introspection, error) {
+	u, err := s.begin(ctx, c, nil)
+	var refusal *hodl.Error
+	switch {
+	case err == nil && u.rows.Proof == nil:
+		return nil, nil
+	case err == nil:
+		err = s.spend(ctx, u)
+	}
+	if errors.As(err, &refusal) && !refusal.NeedsNonce && refusal.Code != hodl.RateLimited && refusal.Code != hodl.Unavailable {
+		return nil, nil // to whom it does not concern, it is not active
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.introspect(ctx, useOf(u.claims, u.rows.At))
+}
+
+func (s *Service) introspect(ctx context.Context, u *use) (*Introspection, error) {
+	u.Session, u.scope = u.claims.Session, func(*hodl.Claims) error { return nil }
 	a, err := s.store.Admission(ctx, u.rows)
 	if err != nil {
 		return nil, err
@@ -152,5 +177,5 @@ func (s *Service) Introspect(ctx context.Context, c Caller, signed string) (*Int
 	for _, t := range a.Lineage {
 		left = min(left, t.Unused())
 	}
-	return &Introspection{claims, left}, nil
+	return &Introspection{u.claims, left}, nil
 }

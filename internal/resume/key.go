@@ -17,11 +17,15 @@ const Local = "mcp:local"
 // policy would strip.
 var keyScopes = []hodl.Scope{hodl.ReadContext, hodl.ReadReasoning}
 
-// Present makes the checks of a call that need no database, and returns the call as
-// one that need not make them again. A refusal is recorded as that of any use.
+// Present makes the checks of a call that come before the rows, and returns the call
+// as one that need not make them again: the proof it came with is used up. A refusal
+// is recorded as that of any use.
 // Whether a token was revoked is seen by what is done with it.
 func (s *Service) Present(ctx context.Context, c Call) (Call, *hodl.Claims, error) {
-	u, err := s.begin(c, func(*hodl.Claims) error { return nil })
+	u, err := s.begin(ctx, c, func(*hodl.Claims) error { return nil })
+	if err == nil {
+		err = s.spend(ctx, u)
+	}
 	if err != nil {
 		return c, nil, s.refuse(ctx, u, err)
 	}
@@ -35,7 +39,7 @@ func (s *Service) Present(ctx context.Context, c Call) (Call, *hodl.Claims, erro
 // hydrated: its fingerprint changes with its content. It makes every check of a use
 // and leaves no record, but of a refusal.
 func (s *Service) Standing(ctx context.Context, c Call) (store.SessionState, error) {
-	u, err := s.begin(c, func(*hodl.Claims) error { return nil })
+	u, err := s.begin(ctx, c, func(*hodl.Claims) error { return nil })
 	if err != nil {
 		return store.SessionState{}, s.refuse(ctx, u, err)
 	}

@@ -105,15 +105,6 @@ func (s *Service) issue(ctx context.Context, g *grant, keep func(hodl.Token) err
 	}
 }
 
-// mintable returns the key that a token for the audience of that name is bound to,
-// nil for none. An audience that nobody knows is [hodl.ValidationFailed].
-func (s *Service) mintable(_ context.Context, _ hodl.WorkspaceID, _ hodl.Mode, name string) (*hodl.Thumbprint, error) {
-	if !slices.Contains(hodl.Audiences, name) && name != s.options.Resource {
-		return nil, hodl.Invalid("audience", "is not a built-in audience (docs/spec.md lists them), nor this server's MCP address "+s.options.Resource)
-	}
-	return nil, nil
-}
-
 // checkDraft fills in what d leaves open and returns the key of whom it names.
 func (s *Service) checkDraft(ctx context.Context, c Caller, d *hodl.TokenDraft) (*hodl.Thumbprint, error) {
 	if err := d.Check(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hodl"
+	"hodl/internal/dpop"
 	"hodl/internal/meter"
 	"hodl/internal/redact"
 	"hodl/internal/render"
@@ -45,6 +46,10 @@ type Store interface {
 	Busy() bool
 	Now() time.Time
 	NewID(prefix string) string
+	Spend(ctx context.Context, u store.TokenUse) error
+	Tag(purpose string, message []byte) []byte
+	Tagged(purpose string, message, tag []byte) bool
+	Registry
 }
 
 // Options says how tokens are made and judged.
@@ -66,6 +71,8 @@ type Service struct {
 	pace      *pace          // uses, by workspace
 	denials   *denials
 	cache     *cache
+	audiences *audiences
+	nonces    dpop.Nonces
 }
 
 // A token may be used in short bursts; an address that keeps sending credentials
@@ -87,7 +94,7 @@ func New(s Store, v Verifier, sign Signer, o Options) *Service {
 		store: s, verifier: v, signer: sign, options: o,
 		strangers: meter.NewLimiter("address", refusalsPerSecond, refusalsBurst),
 		bearers:   meter.NewLimiter("token", usesPerSecond, usesBurst), pace: newPace(),
-		denials: newDenials(), cache: newCache(o.CacheBytes),
+		denials: newDenials(), cache: newCache(o.CacheBytes), audiences: newAudiences(s), nonces: noncesOf(s),
 	}
 }
 
@@ -98,7 +105,8 @@ type Call struct {
 	Session  hodl.SessionID  // of the path
 	Audience string          // who the caller says it is; "" when it does not
 	Surface  Surface
-	Detail   hodl.RecordDetail
+	Presentation
+	Detail hodl.RecordDetail
 
 	claims *hodl.Claims // of a token that was presented before
 }
@@ -120,10 +128,10 @@ type use struct {
 	scope  func(*hodl.Claims) error
 }
 
-// begin makes the checks that need no database, in their order: address bucket,
-// token, token bucket, the workspace's bucket where its plan is known, audience. The
-// rest are [use.admit].
-func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
+// begin makes the checks that come before the rows, in their order: address bucket,
+// token, token bucket, the workspace's bucket where its plan is known, audience and
+// proof. The rest are [use.admit].
+func (s *Service) begin(ctx context.Context, c Call, scope func(*hodl.Claims) error) (*use, error) {
 	now := s.store.Now()
 	switch {
 	case c.Key != nil:
@@ -156,7 +164,7 @@ func (s *Service) begin(c Call, scope func(*hodl.Claims) error) (*use, error) {
 			return u, err
 		}
 	}
-	return u, s.checkAudience(u)
+	return u, s.checkAudience(ctx, u)
 }
 
 // useOf names the rows that a use of a token is decided on.
@@ -165,18 +173,6 @@ func useOf(claims *hodl.Claims, now time.Time) *use {
 	return &use{claims: claims, rows: store.TokenUse{
 		Workspace: ws, Mode: claims.Mode, Token: claims.ID, Session: claims.Session, Delegated: claims.Actor != nil, At: now,
 	}}
-}
-
-func (s *Service) checkAudience(u *use) error {
-	if (u.claims.Audience == s.options.Resource) != (u.Surface == MCP) {
-		return hodl.Errorf(hodl.AudienceMismatch, "this token is for %s and does not work here", u.claims.Audience).
-			WithHint("a token whose audience is %s works only there, every other only on REST", s.options.Resource)
-	}
-	if u.Audience != "" && u.Audience != u.claims.Audience {
-		return hodl.Errorf(hodl.AudienceMismatch, "this token is for %s, not for the audience named in Hodl-Audience", u.claims.Audience).
-			WithHint("mint a token for that audience")
-	}
-	return nil
 }
 
 // admit makes the checks on the rows, in their order: not revoked, the path's
@@ -303,7 +299,7 @@ const attempts = 16
 // and the event before it returns. A warm call reads nothing: it guesses the
 // version from the last one and the commit tells whether the guess still holds.
 func (s *Service) Hydrate(ctx context.Context, c Call, f render.Format) (*Hydration, error) {
-	u, err := s.begin(c, needs(hodl.ReadContext, hodl.ReadReasoning))
+	u, err := s.begin(ctx, c, needs(hodl.ReadContext, hodl.ReadReasoning))
 	if err != nil {
 		return nil, s.refuse(ctx, u, err)
 	}

@@ -80,7 +80,7 @@ func (u *use) author() string { return "agent:" + u.claims.Audience }
 // hydration. With ifMatch the session must stand at that fingerprint; without, the
 // change is made on whatever version there is.
 func (s *Service) write(ctx context.Context, c Call, scope hodl.Scope, ifMatch string, change func(*store.VersionBody, *use) error) (Written, error) {
-	u, err := s.begin(c, needs(scope))
+	u, err := s.begin(ctx, c, needs(scope))
 	if err == nil {
 		err = u.asWriter(scope)
 	}
@@ -121,7 +121,14 @@ func (s *Service) once(ctx context.Context, u *use) (end func(), err error) {
 }
 
 // refuseWrite records a refusal of the token, not a fault of what was to be written.
+// An answer that is told again uses up the proof it was asked for with.
 func (s *Service) refuseWrite(ctx context.Context, u *use, err error) error {
+	if _, again := errors.AsType[*store.Repeat](err); again {
+		if spent := s.spend(ctx, u); spent != nil {
+			return s.refuse(ctx, u, spent)
+		}
+		return err
+	}
 	switch hodl.CodeOf(err) {
 	case hodl.ValidationFailed, hodl.Stale, hodl.Conflict, hodl.IdempotencyMismatch:
 		return err
@@ -160,6 +167,6 @@ func (s *Service) writeOnce(ctx context.Context, u *use, ifMatch string, change 
 	return out, s.store.PutSession(ctx, store.SessionWrite{
 		Workspace: u.rows.Workspace, Mode: u.rows.Mode, User: user, ID: u.rows.Session, Op: hodl.OpWrite, Expect: at.Fingerprint,
 		Body: *body, Fingerprint: name, At: u.rows.At, Author: u.author(),
-		Token: u.rows.Token, Admit: u.admit, Record: rec, Detail: u.Detail,
+		Token: u.rows.Token, Admit: u.admit, Proof: u.rows.Proof, Record: rec, Detail: u.Detail,
 	})
 }

@@ -48,6 +48,7 @@ type masterKey struct {
 	id     [keyIDSize]byte
 	wrap   cipher.AEAD                        // of data keys
 	server func(Purpose) (cipher.AEAD, error) // of values of the server itself
+	tag    func(Purpose, []byte) []byte       // of messages of the server itself
 }
 
 // LoadMaster reads the master key file at path: one base64 key of 32 bytes a
@@ -162,6 +163,11 @@ func newMasterKey(raw []byte) (*masterKey, error) {
 	if key.wrap, err = newAEAD(wrap); err != nil {
 		return nil, err
 	}
+	tags, err := derive(raw, "hodl/tag/v1")
+	if err != nil {
+		return nil, err
+	}
+	key.tag = tagger(tags)
 	server, err := derive(raw, "hodl/server/v1")
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -41,6 +42,10 @@ type Config struct {
 	MasterKeyFile string
 	// Demo seeds a public sandbox key and session in a workspace of their own.
 	Demo bool
+	// TrustedProxies are the addresses, or CIDR ranges, of proxies whose
+	// X-Forwarded-For is believed; none when empty. A range too wide lets its
+	// strangers choose the address they seem to come from.
+	TrustedProxies []string
 	// KeyRotation is how long a signing key signs; 30 days when zero, 2 hours at least.
 	KeyRotation time.Duration
 	// MaxBatch is how many writes one transaction takes; 512 when zero. 1 turns
@@ -91,6 +96,9 @@ func (c Config) check() error {
 	if c.KeyRotation < 2*time.Hour {
 		return errors.New("--key-rotation is at least 2h: a new key is published an hour before it signs")
 	}
+	if _, err := c.proxies(); err != nil {
+		return err
+	}
 	if c.PublicURL == "" {
 		return nil
 	}
@@ -99,6 +107,18 @@ func (c Config) check() error {
 		return fmt.Errorf("--public-url is %q; it must be an address such as https://hodl.example.com", c.PublicURL)
 	}
 	return nil
+}
+
+func (c Config) proxies() ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range c.TrustedProxies {
+		p, err := hodl.ParseAddresses(s)
+		if err != nil {
+			return nil, fmt.Errorf("--trusted-proxy is %q; give an address or a range such as 10.0.0.0/8", s)
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // OpenStore opens the database of c, for the server and for the commands that work

@@ -120,10 +120,14 @@ func (s *Server) wire(ctx context.Context) (err error) {
 			return fmt.Errorf("seed the demo: %w", err)
 		}
 	}
+	proxies, err := c.proxies()
+	if err != nil {
+		return err
+	}
 	s.http = &http.Server{
 		Handler: httpapi.New(httpapi.Options{
 			Store: s.store, Keys: keys, Capture: captures, Resume: s.resume,
-			JWKS: s.signing.JWKS, Ready: s.ready, Release: c.Release, Log: c.Log,
+			JWKS: s.signing.JWKS, Ready: s.ready, Release: c.Release, Proxies: proxies, Log: c.Log,
 		}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 96 << 10, // above the API's own bound, which answers in words

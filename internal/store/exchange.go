@@ -26,9 +26,13 @@ func (s *Store) Exchange(ctx context.Context, u TokenUse, admit func(Admission) 
 			r.wantSession(p, u.Session)
 			parent = r.wantToken(p, u.Token)
 			r.wantToken(p, t.ID)
+			r.wantProof(p, u.Proof)
 			r.wantFamily(parent, u.At)
 		},
 		decide: func(r *rows) error {
+			if err := r.unspent(p, u.Proof); err != nil {
+				return err
+			}
 			if err := admit(r.admission(u)); err != nil {
 				return err
 			}
@@ -42,7 +46,11 @@ func (s *Store) Exchange(ctx context.Context, u TokenUse, admit func(Admission) 
 			child := t
 			child.Key, child.Parent = from.Key, from.ID
 			child.Ancestors = append(from.Ancestors[:len(from.Ancestors):len(from.Ancestors)], from.ID)
-			return r.mint(child, prepared, event)
+			if err := r.mint(child, prepared, event); err != nil {
+				return err
+			}
+			r.spend(p, u.Proof, u.At)
+			return nil
 		},
 	})
 }

@@ -43,6 +43,7 @@ type TokenUse struct {
 	Session   hodl.SessionID
 	Delegated bool // the token was exchanged for another: its ancestors count
 	At        time.Time
+	Proof     *Proof // nil when the token needs none
 }
 
 func (u TokenUse) partition() partition { return partition{u.Workspace, u.Mode} }
@@ -51,7 +52,12 @@ func (u TokenUse) partition() partition { return partition{u.Workspace, u.Mode} 
 // early, never to admit.
 func (s *Store) Admission(ctx context.Context, u TokenUse) (Admission, error) {
 	r := newRows()
-	err := s.view(ctx, u.Workspace, func(q querier) error { return r.read(ctx, q, u) })
+	err := s.view(ctx, u.Workspace, func(q querier) error {
+		if err := u.seen(ctx, q); err != nil {
+			return err
+		}
+		return r.read(ctx, q, u)
+	})
 	if err != nil {
 		return Admission{}, err
 	}
@@ -96,6 +102,7 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 	return s.writer.do(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
+			r.wantProof(p, u.Proof)
 			sk, uk = r.wantSession(p, u.Session), r.wantUsage(p, month)
 			if u.Token != "" {
 				tk = r.wantToken(p, u.Token)
@@ -107,6 +114,9 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 		decide: func(r *rows) error {
 			log, err := r.log(p)
 			if err != nil {
+				return err
+			}
+			if err := r.unspent(p, u.Proof); err != nil {
 				return err
 			}
 			token, session, usage := r.tokens[tk], r.sessions[sk], r.usage[uk]
@@ -134,6 +144,7 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 			}
 			usage.hydrations++
 			usage.dirty = true
+			r.spend(p, u.Proof, u.At)
 			r.append(p, prepared)
 			return nil
 		},

@@ -238,6 +238,7 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
 	queueLoadOnce(b, r)
 	queueLoadDataKeys(b, r)
+	queueLoadProofs(b, r)
 }
 
 func inOrder[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
@@ -278,6 +279,7 @@ func queueSaves(b *pgx.Batch, r *rows) {
 	queueTokens(b, r)
 	queueSessions(b, r)
 	queueHodls(b, r)
+	queueProofs(b, r)
 	queueRecords(b, r)
 	queueOnce(b, r)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hodl"
 	"hodl/internal/store"
@@ -57,6 +58,8 @@ func (x *tenants) fill(t *testing.T) [32]byte {
 	must(t, x.PutHodl(x.once(t), store.HodlWrite{Workspace: x.ws, Mode: hodl.Live, User: x.user, Hodl: hodl.Hodl{ID: "hdl_1", Note: "n", Tags: []string{"t"}, CreatedAt: x.Now(), UpdatedAt: x.Now()}}))
 	rec := &hodl.Record{ID: hodl.RecordID(x.NewID("acr")), Kind: hodl.KindRevoke, At: x.Now(), Workspace: x.ws, Mode: hodl.Sandbox}
 	must(t, x.RevokeAll(ctx, hodl.Sandbox, "", hodl.Revocation{Kind: hodl.OfWorkspace, Subject: string(x.ws)}, rec, hodl.RecordDetail{}))
+	must(t, x.AddAudience(ctx, x.ws, hodl.Live, &hodl.Audience{ID: "aud_1", Name: "agent.example.com", CreatedAt: x.Now(), UpdatedAt: x.Now()}))
+	must(t, x.prove(ctx, k))
 	digest := sha256.Sum256([]byte(x.ws))
 	must(t, x.AddKey(ctx, hodl.APIKey{ID: "key_1", Workspace: x.ws, User: x.user, Mode: hodl.Live, Scopes: []string{"*"}, CreatedAt: x.Now()}, digest))
 	return digest
@@ -72,6 +75,13 @@ func (x *tenants) once(t *testing.T) context.Context {
 	_, err := x.Once(ctx, x.ws, hodl.Live, "key_1")
 	must(t, err)
 	return ctx
+}
+
+// prove hydrates with a proof of possession.
+func (x *tenants) prove(ctx context.Context, k hodl.Token) error {
+	u := store.TokenUse{Workspace: k.Workspace, Mode: k.Mode, Token: k.ID, Session: k.Session, At: x.Now(), Proof: &store.Proof{ExpiresAt: x.Now().Add(time.Minute)}}
+	rec := &hodl.Record{ID: hodl.RecordID(x.NewID("acr")), Kind: hodl.KindHydrate, At: u.At, Workspace: k.Workspace, Mode: k.Mode, User: k.User, Session: k.Session, JTI: k.ID}
+	return x.Hydrate(ctx, u, func(store.Admission) error { return nil }, rec, hodl.RecordDetail{})
 }
 
 // tenantTables asks the database, so that a table added without a policy fails

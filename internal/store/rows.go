@@ -19,18 +19,20 @@ type rows struct {
 	tokens   map[tokenKey]*tokenRow
 	sessions map[sessionKey]*sessionRow
 	hodls    map[hodlKey]*hodlRow
-	tags     map[tagKey]int64     // by how much the count of each changes
-	once     map[onceKey]*onceRow // nil while no write has an idempotency key
-	dataKeys map[dataKeyRef]bool  // true for one that seals
+	tags     map[tagKey]int64       // by how much the count of each changes
+	once     map[onceKey]*onceRow   // nil while no write has an idempotency key
+	proofs   map[proofKey]*proofRow // nil while no write spends a proof
+	dataKeys map[dataKeyRef]bool    // true for one that seals
 	versions []versionRow
 	records  []recordRow
 	events   []hodl.Event
 	revoked  []revocation // every token a session has in the database
 	ended    []endRow     // those of a subject, whatever it is
 
-	lineages map[tokenKey]struct{}  // tokens whose ancestors are wanted too
-	families map[tokenKey]time.Time // tokens whose children are wanted too: those live then
-	erased   []sessionKey           // the session and its versions, as the database has them
+	lineages map[tokenKey]struct{}   // tokens whose ancestors are wanted too
+	families map[tokenKey]time.Time  // tokens whose children are wanted too: those live then
+	swept    map[partition]time.Time // whose expired proofs go, and when; nil as proofs is
+	erased   []sessionKey            // the session and its versions, as the database has them
 }
 
 // needed asks for the rows that a batch wants.

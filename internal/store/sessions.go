@@ -25,6 +25,7 @@ type SessionWrite struct {
 
 	Token  hodl.TokenID          // of a typed write by an agent, with
 	Admit  func(Admission) error // what decides on it
+	Proof  *Proof                // what it was proved with; nil when the token needs none
 	Record *hodl.Record          // its access record, if it leaves one
 	Detail hodl.RecordDetail
 }
@@ -99,6 +100,7 @@ func (w *sealedWrite) need(r *rows) {
 	}
 	if w.Admit != nil {
 		r.wantLineage(r.wantToken(w.partition(), w.Token))
+		r.wantProof(w.partition(), w.Proof)
 	}
 }
 
@@ -115,6 +117,9 @@ func (w *sealedWrite) check(r *rows) error {
 		}
 	}
 	if w.Admit != nil {
+		if err := r.unspent(w.partition(), w.Proof); err != nil {
+			return err
+		}
 		u := TokenUse{Workspace: w.Workspace, Mode: w.Mode, Token: w.Token, Session: w.ID, At: w.At}
 		if err := w.Admit(r.admission(u)); err != nil {
 			return err
@@ -143,6 +148,7 @@ func stale(id hodl.SessionID) error {
 // apply changes the rows; check has passed.
 func (w *sealedWrite) apply(r *rows) {
 	k := sessionKey{w.partition(), w.ID}
+	r.spend(w.partition(), w.Proof, w.At)
 	row := r.sessions[k]
 	if row == nil {
 		row = &sessionRow{member: w.User, createdAt: w.At, fresh: true}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"hodl/internal/seal"
 )
 
 // A SigningKey is a key of the server as it is kept: the private half sealed.
@@ -129,3 +131,14 @@ func (s *Store) Now() time.Time { return s.now() }
 
 // NewID makes an id that sorts by time.
 func (s *Store) NewID(prefix string) string { return s.ids.New(prefix, s.now()) }
+
+// Tag authenticates a message as [seal.Master.Tag] does: all servers of the database
+// make and know the same tags.
+func (s *Store) Tag(purpose string, message []byte) []byte {
+	return s.master.Tag(seal.Purpose(purpose), message)
+}
+
+// Tagged reports whether Tag made tag.
+func (s *Store) Tagged(purpose string, message, tag []byte) bool {
+	return s.master.Tagged(seal.Purpose(purpose), message, tag)
+}

@@ -10,6 +10,7 @@ import (
 // openly are the columns of bytes that are not sealed, each for its reason.
 var openly = []string{
 	"access_details.salt",       // of a commitment
+	"proofs.digest",             // of what is public
 	"access_records.commitment", // a hash
 	"api_keys.digest",           // a hash
 	"idempotency_keys.request",  // a hash

@@ -19,7 +19,7 @@ type sqliteStatements map[string]*sql.Stmt
 func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
 	all := sqliteStatements{}
 	texts := slices.Clone(sqliteTexts)
-	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls, sqliteOnce, sqliteDataKeys} {
+	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls, sqliteOnce, sqliteProofs, sqliteDataKeys} {
 		texts = append(texts, l.texts[:]...)
 	}
 	for _, text := range texts {
@@ -52,7 +52,7 @@ func (t *sqliteTx) exec(text string, args ...any) error {
 
 // load fills r. The transaction is immediate, so every row read is locked.
 func (t *sqliteTx) load(r *rows) error {
-	var logs, usage, tokens, sessions, hodls, once, keys []any
+	var logs, usage, tokens, sessions, hodls, once, proofs, keys []any
 	for k := range r.dataKeys {
 		keys = append(keys, string(k.ws), int64(k.version))
 	}
@@ -74,6 +74,9 @@ func (t *sqliteTx) load(r *rows) error {
 	for k := range r.once {
 		once = append(once, string(k.ws), string(k.mode), k.name)
 	}
+	for k := range r.proofs {
+		proofs = append(proofs, string(k.ws), string(k.mode), k.digest[:])
+	}
 	for _, x := range []struct {
 		query sqliteLoad
 		keys  []any
@@ -85,6 +88,7 @@ func (t *sqliteTx) load(r *rows) error {
 		{sqliteSessions, sessions, r.takeSession},
 		{sqliteHodls, hodls, r.takeHodl},
 		{sqliteOnce, once, r.takeOnce},
+		{sqliteProofs, proofs, r.takeProof},
 		{sqliteDataKeys, keys, r.takeDataKey},
 	} {
 		if err := t.loadAll(x.query, x.keys, x.take); err != nil {
@@ -153,7 +157,7 @@ func found(err error) (bool, error) {
 
 // save writes what was decided.
 func (t *sqliteTx) save(r *rows) error {
-	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveRecords, t.saveOnce} {
+	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveProofs, t.saveRecords, t.saveOnce} {
 		if err := step(r); err != nil {
 			return err
 		}

@@ -73,4 +73,5 @@ var sqliteTexts = []string{
 	sqliteBegin, sqliteCommit, sqliteRollback, sqliteLoadChildren, loadEnd, sqliteAddEnd, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
 	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
 	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent, sqliteAddOnce,
+	sqliteAddProof, sqliteSweepProofs,
 }
