@@ -48,8 +48,8 @@ func (a *Agent) Hydrate(ctx context.Context, id hodl.SessionID) (*Context, error
 	return out, nil
 }
 
-// Render receives the session in a format, such as json or prompt-ready. Each call
-// uses up one hydration of the token.
+// Render receives the session in a format: json, prompt-ready, markdown, anthropic,
+// gemini, openai-agents or mcp. Each call uses up one hydration of the token.
 func (a *Agent) Render(ctx context.Context, id hodl.SessionID, format string) (*Rendering, error) {
 	q := url.Values{}
 	set(q, "format", format)

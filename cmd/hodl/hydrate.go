@@ -43,7 +43,7 @@ of the token.`,
 	}
 	f := c.Flags()
 	f.StringVar(&token, "token", "", "resume `TOKEN`; - reads it from standard input")
-	f.StringVar(&format, "format", "json", "rendering: json or prompt-ready")
+	f.StringVar(&format, "format", "json", "rendering: json, prompt-ready, markdown, anthropic, gemini, openai-agents or mcp")
 	f.StringVar(&audience, "audience", "", "who you are; refused when the token is for another")
 	f.StringVar(&key, "dpop-key", "", "`FILE` of the audience's private key, for a token that is bound to it")
 	e.finds(c)

@@ -27,7 +27,7 @@ func negotiate(accept string) (render.Format, error) {
 		}
 	}
 	if best == "" {
-		return "", hodl.Errorf(hodl.NotAcceptable, "there is no rendering of the type in Accept").WithHint("accept application/json or text/x-unihodl-prompt")
+		return "", hodl.Errorf(hodl.NotAcceptable, "there is no rendering of the type in Accept").WithHint("accept one of: %s", strings.Join(types(), ", "))
 	}
 	return best, nil
 }
@@ -41,6 +41,14 @@ func formatOf(kind string) render.Format {
 		}
 	}
 	return ""
+}
+
+func types() (out []string) {
+	for _, f := range render.Formats() {
+		own, _, _ := mime.ParseMediaType(f.ContentType())
+		out = append(out, own)
+	}
+	return out
 }
 
 func quality(q string) float64 {

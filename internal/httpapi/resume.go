@@ -23,9 +23,9 @@ func (c *AgentCall) call(ctx context.Context) resume.Call {
 
 type HydrateInput struct {
 	AgentCall
-	Published string `header:"X-Unihodl-Format" doc:"The rendering, as the published clients ask for it: prompt-ready"`
-	Format    string `query:"format" enum:"json,prompt-ready" doc:"The rendering"`
-	Accept    string `header:"Accept" doc:"text/x-unihodl-prompt for the prompt-ready rendering"`
+	Published string `header:"X-Unihodl-Format" doc:"The rendering, as the published clients ask for it, such as prompt-ready"`
+	Format    string `query:"format" enum:"json,prompt-ready,markdown,anthropic,gemini,openai-agents,mcp" doc:"The rendering"`
+	Accept    string `header:"Accept" doc:"The media type of a rendering, such as text/x-unihodl-prompt"`
 }
 
 // format is the rendering asked for: by parameter, by the published header, by
@@ -53,7 +53,7 @@ func (s *server) hydrate(ctx context.Context, in *HydrateInput) (*hydrateReply, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.Resume.Hydrate(ctx, in.call(ctx), f)
+	h, err := s.Resume.Hydrate(ctx, in.call(ctx), resume.Ask{Format: f})
 	if err != nil {
 		return nil, err
 	}

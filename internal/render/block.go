@@ -1,8 +1,10 @@
 package render
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hodl"
 )
@@ -17,14 +19,11 @@ import (
 //	|     every further line of it
 //	</hodl:data>
 //
-// Every line between the delimiters begins with "|". A captured line never
+// or, in Markdown, a fence with the same words behind it. Every line between the delimiters begins with "|". A captured line never
 // begins a line of the block and, past its first, is always indented by four: it
 // can neither close the block nor pass for a heading, an item or a label. What
 // only looks like a delimiter is escaped as well (see escape.go).
-const (
-	blockShut = "</hodl:data>\n"
-	linesOn   = "|     " // how a captured text goes on
-)
+const linesOn = "|     " // how a captured text goes on
 
 // Who wrote what a block holds, for kinds of content that always have one origin.
 const (
@@ -34,14 +33,64 @@ const (
 	originPolicy  = "policy"
 )
 
-type prompt struct{ out []byte }
+type prompt struct {
+	marks
+	out  []byte
+	cuts []int // where the sections begin, and last the words behind them
+}
+
+// marks are the delimiters of a block. What stands between them is the same in
+// every rendering that is text.
+type marks struct{ of, origin, trust, opened, shut string }
+
+var (
+	tagged = marks{"<hodl:data of=\"", "\" origin=\"", "\" trust=\"", "\">\n", "</hodl:data>\n"}
+	fenced = marks{"```hodl:data of=\"", "\" origin=\"", "\" trust=\"", "\"\n", "```\n"}
+)
 
 // open begins a section of one block. All four arguments are ours, never captured.
 func (p *prompt) open(head, of, origin string, trust hodl.Trust) {
-	p.write("\n## ", head, "\n<hodl:data of=\"", of, "\" origin=\"", origin, "\" trust=\"", string(trust), "\">\n")
+	p.cuts = append(p.cuts, len(p.out))
+	p.write("\n## ", head, "\n", p.of, of, p.origin, origin, p.trust, string(trust), p.opened)
 }
 
-func (p *prompt) shut() { p.write(blockShut) }
+func (p *prompt) close() { p.write(p.shut) }
+
+// text appends a captured text. A fence within is made visible whatever the marks
+// are: who reads a rendering as Markdown sees one block as well.
+func (p *prompt) text(s string) {
+	from := len(p.out)
+	p.out = append(appendText(p.out, s), '\n')
+	if bytes.Contains(p.out[from:], []byte(fence)) {
+		p.out = append(p.out[:from], breakFences(string(p.out[from:]))...)
+	}
+}
+
+const fence = "```"
+
+// breakFences makes all but two of the backticks that stand in a row visible.
+func breakFences(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if strings.HasPrefix(s[i:], fence) {
+			b.WriteString("⟨U+0060⟩")
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// sections cuts the text into our first words, each section, and our last words.
+func (p *prompt) sections() []string {
+	out := make([]string, 0, len(p.cuts)+1)
+	from := 0
+	for _, to := range append(p.cuts, len(p.out)) {
+		out = append(out, string(p.out[from:to]))
+		from = to
+	}
+	return out
+}
 
 // head writes a heading of ours inside a block.
 func (p *prompt) head(text string) { p.write("| ## ", text, "\n") }
@@ -51,7 +100,7 @@ func (p *prompt) item(number int, text string) {
 	p.write("| [")
 	p.out = strconv.AppendInt(p.out, int64(number), 10)
 	p.write("] ")
-	p.out = append(appendText(p.out, text), '\n')
+	p.text(text)
 }
 
 // field writes a captured value under our label, and nothing when it is empty.
@@ -60,7 +109,7 @@ func (p *prompt) field(label, text string) {
 		return
 	}
 	p.write("|   ", label, ": ")
-	p.out = append(appendText(p.out, text), '\n')
+	p.text(text)
 }
 
 // author names who wrote an item where that was not the person.

@@ -17,10 +17,12 @@ var asObject = json.JoinOptions(
 	jsonv1.OmitEmptyWithLegacySemantics(true),
 )
 
-func writeJSON(v *View) ([]byte, error) {
-	body, err := json.Marshal(&v.context, asObject)
+func writeJSON(v *View) ([]byte, error) { return marshal(JSON, &v.context) }
+
+func marshal(f Format, body any) ([]byte, error) {
+	out, err := json.Marshal(body, asObject)
 	if err != nil {
-		return nil, fmt.Errorf("render as json: %w", err)
+		return nil, fmt.Errorf("render as %s: %w", f, err)
 	}
-	return body, nil
+	return out, nil
 }

@@ -18,20 +18,43 @@ import (
 type Format string
 
 const (
-	JSON        Format = "json"
-	PromptReady Format = "prompt-ready"
+	JSON         Format = "json"
+	PromptReady  Format = "prompt-ready"
+	Markdown     Format = "markdown"
+	Anthropic    Format = "anthropic"
+	Gemini       Format = "gemini"
+	OpenAIAgents Format = "openai-agents"
+	MCP          Format = "mcp"
 )
 
-// formats is every rendering there is, the default first. An object's body is a
-// JSON object and takes the fields that differ per call as its last members.
-var formats = []struct {
+// Media types of request parts are ours to name: nobody registered any.
+const (
+	typePrompt    = "text/x-unihodl-prompt; charset=utf-8"
+	typeMarkdown  = "text/markdown; charset=utf-8"
+	typeAnthropic = "application/vnd.hodl.anthropic+json"
+	typeGemini    = "application/vnd.hodl.gemini+json"
+	typeOpenAI    = "application/vnd.hodl.openai-agents+json"
+	typeMCP       = "application/vnd.hodl.mcp+json"
+)
+
+// A row is what is known of a format. An open body is a JSON object that takes the
+// fields that differ per call as its last members.
+type row struct {
 	name        Format
 	contentType string
-	object      bool
+	open        bool
 	write       func(*View) ([]byte, error)
-}{
+}
+
+// formats is every rendering there is, the default first.
+var formats = []row{
 	{JSON, "application/json", true, writeJSON},
-	{PromptReady, "text/x-unihodl-prompt; charset=utf-8", false, writePrompt},
+	{PromptReady, typePrompt, false, writePrompt},
+	{Markdown, typeMarkdown, false, writeMarkdown},
+	{Anthropic, typeAnthropic, false, writeAnthropic},
+	{Gemini, typeGemini, false, writeGemini},
+	{OpenAIAgents, typeOpenAI, false, writeOpenAI},
+	{MCP, typeMCP, false, writeMCP},
 }
 
 // Formats lists the names of all renderings, the default first.
@@ -77,7 +100,7 @@ type Rendering struct {
 	Body        []byte // without the fields that differ per call
 	SHA256      string // of Body, in hex
 
-	object bool
+	open bool
 }
 
 // Render writes what v grants as f. It refuses the zero View as
@@ -95,7 +118,7 @@ func Render(v View, f Format) (Rendering, error) {
 			return Rendering{}, err
 		}
 		sum := sha256.Sum256(body)
-		return Rendering{Format: f, ContentType: row.contentType, Body: body, SHA256: hex.EncodeToString(sum[:]), object: row.object}, nil
+		return Rendering{Format: f, ContentType: row.contentType, Body: body, SHA256: hex.EncodeToString(sum[:]), open: row.open}, nil
 	}
 	return Rendering{}, hodl.Errorf(hodl.NotAcceptable, "there is no format %s", strconv.Quote(string(f)))
 }
@@ -105,11 +128,11 @@ func (r Rendering) Returned() *hodl.Returned {
 	return &hodl.Returned{Bytes: len(r.Body), Format: string(r.Format), SHA256: r.SHA256}
 }
 
-// Seal returns the body as it goes out. An object gets hydration_id as its last
+// Seal returns the body as it goes out. An open object gets hydration_id as its last
 // member, behind bytes that are those of Body; other formats carry it in a
 // header, which the edge sets, and return Body itself.
 func (r Rendering) Seal(hydration hodl.RecordID) []byte {
-	if !r.object {
+	if !r.open {
 		return r.Body
 	}
 	const member = `,"hydration_id":`

@@ -84,9 +84,14 @@ func TestDigestLeavesOutWhatDiffersPerCall(t *testing.T) {
 
 func TestContentTypes(t *testing.T) {
 	for f, want := range map[render.Format]string{
-		render.JSON:        "application/json",
-		render.PromptReady: "text/x-unihodl-prompt; charset=utf-8",
-		"nonsense":         "",
+		render.JSON:         "application/json",
+		render.PromptReady:  "text/x-unihodl-prompt; charset=utf-8",
+		render.Markdown:     "text/markdown; charset=utf-8",
+		render.Anthropic:    "application/vnd.hodl.anthropic+json",
+		render.Gemini:       "application/vnd.hodl.gemini+json",
+		render.OpenAIAgents: "application/vnd.hodl.openai-agents+json",
+		render.MCP:          "application/vnd.hodl.mcp+json",
+		"nonsense":          "",
 	} {
 		if got := f.ContentType(); got != want {
 			t.Errorf("%s: %q, want %q", f, got, want)

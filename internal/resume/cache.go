@@ -73,12 +73,12 @@ func newCache(bytes int) *cache {
 	}
 }
 
-func keyOf(u *use, at store.SessionState, policy hodl.PolicyUse, f render.Format) renderKey {
+func keyOf(u *use, at store.SessionState, policy hodl.PolicyUse, a Ask) renderKey {
 	scopes := ""
 	for _, s := range u.claims.Scopes {
 		scopes += string(s) + " "
 	}
-	return renderKey{u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint, at.CapturedAt.UnixMicro(), policy, scopes, f}
+	return renderKey{u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint, at.CapturedAt.UnixMicro(), policy, scopes, a.Format}
 }
 
 func (c *cache) rendering(k renderKey) (*rendered, bool) { return c.renderings.GetIfPresent(k) }

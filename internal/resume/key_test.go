@@ -30,7 +30,7 @@ func TestKeyHydrates(t *testing.T) {
 	for i, audience := range []string{"", issuer + "/mcp", resume.Local} {
 		call := w.keyCall("sessions:read")
 		call.Audience = audience
-		h, err := w.Hydrate(t.Context(), call, render.JSON)
+		h, err := w.Hydrate(t.Context(), call, resume.Ask{Format: render.JSON})
 		w.must(err)
 		list := w.records()
 		r := list[0]
@@ -69,7 +69,7 @@ func TestKeyRefusals(t *testing.T) {
 	} {
 		call := w.keyCall("sessions:read")
 		c.change(&call)
-		if h, err := w.Hydrate(t.Context(), call, render.JSON); hodl.CodeOf(err) != c.code || h != nil {
+		if h, err := w.Hydrate(t.Context(), call, resume.Ask{Format: render.JSON}); hodl.CodeOf(err) != c.code || h != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestPresent(t *testing.T) {
 	if _, err := w.Standing(t.Context(), call); hodl.CodeOf(err) != hodl.TokenRevoked {
 		t.Errorf("once revoked: %v", err)
 	}
-	if _, err := w.Hydrate(t.Context(), call, render.JSON); hodl.CodeOf(err) != hodl.TokenRevoked {
+	if _, err := w.Hydrate(t.Context(), call, resume.Ask{Format: render.JSON}); hodl.CodeOf(err) != hodl.TokenRevoked {
 		t.Errorf("hydrate once revoked: %v", err)
 	}
 }

@@ -274,6 +274,14 @@ func needs(scopes ...hodl.Scope) func(*hodl.Claims) error {
 	}
 }
 
+// An Ask is what an agent wants of a session.
+type Ask struct {
+	Format    render.Format
+	MaxTokens int           // the most tokens of what is returned; 0 for all there is
+	Include   []string      // handles of what a hydration left out: no other is begun
+	Since     hodl.RecordID // an earlier hydration: only what changed after it; "" for all there is
+}
+
 // A Hydration is one hand-off: what an agent receives.
 type Hydration struct {
 	ID          hodl.RecordID
@@ -298,19 +306,19 @@ const attempts = 16
 // grant under the policy of the moment, and commits the use, the quota, the record
 // and the event before it returns. A warm call reads nothing: it guesses the
 // version from the last one and the commit tells whether the guess still holds.
-func (s *Service) Hydrate(ctx context.Context, c Call, f render.Format) (*Hydration, error) {
+func (s *Service) Hydrate(ctx context.Context, c Call, a Ask) (*Hydration, error) {
 	u, err := s.begin(ctx, c, needs(hodl.ReadContext, hodl.ReadReasoning))
 	if err != nil {
 		return nil, s.refuse(ctx, u, err)
 	}
-	at, known := s.warm(u, f)
+	at, known := s.warm(u, a)
 	for range attempts {
 		if !known {
 			if at, err = s.look(ctx, u); err != nil {
 				return nil, s.refuse(ctx, u, err)
 			}
 		}
-		h, err := s.hydrateAt(ctx, u, at, f)
+		h, err := s.hydrateAt(ctx, u, at, a)
 		moved, again := errors.AsType[*errMoved](err)
 		if !again {
 			return h, s.refuse(ctx, u, err)
@@ -323,13 +331,13 @@ func (s *Service) Hydrate(ctx context.Context, c Call, f render.Format) (*Hydrat
 
 // warm returns where the session stood last, if the rendering of that version is
 // kept: then nothing has to be read before the commit makes its checks.
-func (s *Service) warm(u *use, f render.Format) (store.SessionState, bool) {
+func (s *Service) warm(u *use, a Ask) (store.SessionState, bool) {
 	at, known := s.cache.standing(u.rows)
 	policy, there := redact.Lookup(u.claims.RedactionPolicy)
 	if !known || !there {
 		return at, false
 	}
-	_, kept := s.cache.rendering(keyOf(u, at, policy.Use(), f))
+	_, kept := s.cache.rendering(keyOf(u, at, policy.Use(), a))
 	return at, kept
 }
 
@@ -347,8 +355,8 @@ func (s *Service) look(ctx context.Context, u *use) (store.SessionState, error) 
 	return *a.Session, nil
 }
 
-func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, f render.Format) (*Hydration, error) {
-	view, err := s.rendered(ctx, u, at, f)
+func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, a Ask) (*Hydration, error) {
+	view, err := s.rendered(ctx, u, at, a)
 	if hodl.CodeOf(err) == hodl.NotFound {
 		return nil, s.movedSince(ctx, u) // the version was erased or replaced meanwhile
 	}
@@ -385,12 +393,12 @@ func (s *Service) movedSince(ctx context.Context, u *use) error {
 
 // rendered returns the rendering of a version for the token's scopes: kept, or made
 // by load → redact → render.
-func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, f render.Format) (*rendered, error) {
+func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, a Ask) (*rendered, error) {
 	policy, ok := redact.Lookup(u.claims.RedactionPolicy)
 	if !ok {
 		return nil, hodl.Errorf(hodl.Forbidden, "the redaction policy %q of this token is no longer there", u.claims.RedactionPolicy)
 	}
-	key := keyOf(u, at, policy.Use(), f)
+	key := keyOf(u, at, policy.Use(), a)
 	if r, ok := s.cache.rendering(key); ok {
 		return r, nil
 	}
@@ -402,7 +410,7 @@ func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, f
 	if err != nil {
 		return nil, err
 	}
-	out, err := render.Render(render.Context(cleaned, u.claims.Scopes), f)
+	out, err := render.Render(render.Context(cleaned, u.claims.Scopes), a.Format)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (w *world) call(signed, address string) resume.Call {
 }
 
 func (w *world) hydrate(signed, address string) (*resume.Hydration, error) {
-	return w.Hydrate(w.t.Context(), w.call(signed, address), render.JSON)
+	return w.Hydrate(w.t.Context(), w.call(signed, address), resume.Ask{Format: render.JSON})
 }
 
 // until counts how many calls go before one is refused for its rate.
@@ -138,7 +138,7 @@ func TestUsesStopAToken(t *testing.T) {
 	const most = 10_000
 	call := w.call(fast, "192.0.2.1")
 	call.Audience = "x.ai" // the audience comes after the bucket
-	n := until(most, func() error { _, err := w.Hydrate(t.Context(), call, render.JSON); return err })
+	n := until(most, func() error { _, err := w.Hydrate(t.Context(), call, resume.Ask{Format: render.JSON}); return err })
 	if n < 100 || n == most {
 		t.Errorf("a token may be used %d times at once", n)
 	}
