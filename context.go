@@ -35,5 +35,9 @@ type Redaction struct {
 	Field  string `json:"field" doc:"Where, as a JSON path"`
 	Reason string `json:"reason" doc:"Why"`
 	Rule   string `json:"rule,omitempty" doc:"The rule that removed it"`
-	Count  int    `json:"count,omitzero" doc:"How many values"`
+	Type   string `json:"type,omitempty" doc:"What it was, such as secret.token or pii.email"`
+	Count  int    `json:"count,omitzero" doc:"How many times it stood there"`
+	// Placeholder is what stands in its place. Equal values have equal
+	// placeholders in all of a session.
+	Placeholder string `json:"placeholder,omitempty" doc:"What stands in its place, such as [EMAIL_1]"`
 }

@@ -30,7 +30,8 @@ var table = map[string]rule{
 	"internal/bookmark":    {may: join(pure, "golang.org/x/net/html")},
 	"internal/meter":       {may: pure},
 	"internal/query":       {may: join(pure, "golang.org/x/text/...")},
-	"internal/redact":      {may: pure},
+	"internal/detect":      {},
+	"internal/redact":      {may: join(pure, "internal/detect")},
 	"internal/render":      {may: join(pure, "internal/redact")}, // its argument is a type that only redact makes
 	"internal/seal":        {may: pure},
 	"internal/token":       {may: join(pure, "github.com/maypok86/otter/v2")},
@@ -63,13 +64,14 @@ var table = map[string]rule{
 
 	// Where the parts meet.
 	"internal/serve": {may: []string{"internal/...", anyModule}},
-	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/queue", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
+	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/queue", "internal/redact", "internal/detect", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
 
 	// For other people's programs.
 	"client":   {},
 	"hodltest": {forTests: true, may: []string{"internal/serve", "internal/store", "client", "internal/pgtest"}},
 
 	// For tests only, whatever the rows above say.
+	"internal/redact/score":    {forTests: true, may: []string{"internal/detect"}},
 	"internal/bench":           {forTests: true, may: []string{"internal/...", anyModule}},
 	"internal/pgtest":          {forTests: true, may: []string{"github.com/jackc/pgx/v5"}},
 	"internal/store/storetest": {forTests: true, may: []string{"internal/...", anyModule}},

@@ -3,61 +3,116 @@
 // what renders content accepts nothing else: the compiler keeps the boundary.
 //
 // The door fails closed: a policy that cannot be applied refuses, it never
-// passes content on unread.
+// passes content on unread. What is removed is found by package detect; this
+// package decides what of it goes, puts placeholders in its place and keeps the
+// list of what was done.
 package redact
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"hodl"
+	"hodl/internal/detect"
 )
 
 // Off is the policy that removes nothing.
 const Off = "off"
 
-// A Policy decides what is removed from a session. Policies are made by
-// [Lookup]; the zero Policy refuses everything.
+// A Policy decides what is removed from a session. Policies are made by [Lookup],
+// [Compile] and [Join]; the zero Policy refuses everything. A Policy never changes
+// and is safe for concurrent use.
 type Policy struct {
-	use hodl.PolicyUse
+	uses   []hodl.PolicyUse
+	layers []*layer
 }
 
-// off passes content on as it was captured. It is a policy like any other, with
-// a version that stands in every access record, so that a record always tells
-// which rules the content it speaks of went through.
-var off = &Policy{use: hodl.PolicyUse{Name: Off, Version: 1}}
-
-// Lookup returns the policy of that name, and whether there is one. The server
-// has one policy, "off", and applies it to every workspace.
+// Lookup returns the preset of that name, and whether there is one.
 func Lookup(name string) (*Policy, bool) {
-	if name == Off {
-		return off, true
-	}
-	return nil, false
+	p, ok := presets[name]
+	return p, ok
 }
 
-// Use returns the policy's name and version, as access records tell them. It is
-// part of what names a cached rendering.
-func (p *Policy) Use() hodl.PolicyUse { return p.use }
+// Join returns the policy that removes what any of those given removes.
+func Join(policies ...*Policy) *Policy {
+	joined := &Policy{}
+	for _, p := range policies {
+		for _, u := range p.uses {
+			if !slices.Contains(joined.uses, u) {
+				joined.uses = append(joined.uses, u)
+			}
+		}
+		joined.layers = append(joined.layers, p.layers...)
+	}
+	return joined
+}
+
+// SecretsOnly returns the policy for who may read what p would strip, class secret
+// never: of what p removes, that class alone, whatever p itself lets pass of it.
+func (p *Policy) SecretsOnly() *Policy {
+	only, _ := Lookup("secrets-only")
+	return &Policy{uses: p.uses, layers: only.layers}
+}
+
+// Use returns the name and version of the first policy joined in p, as access
+// records tell them.
+func (p *Policy) Use() hodl.PolicyUse { return p.uses[0] }
+
+// Key names everything a result depends on besides the content: policies, their
+// versions, the rules', and which allowances count. It is part of what names a
+// cached rendering.
+func (p *Policy) Key() string {
+	key := fmt.Sprintf("r%d", detect.RulesVersion)
+	for _, u := range p.uses {
+		key += fmt.Sprintf(" %s@%d", u.Name, u.Version)
+	}
+	for _, l := range p.layers {
+		key += fmt.Sprintf(" %d", len(l.allow))
+	}
+	return key
+}
+
+// At returns the policy as it stands at that time: an allowance counts until it
+// expires. An allowance that expires never counts in a policy that was not told
+// the time.
+func (p *Policy) At(now time.Time) *Policy {
+	if !slices.ContainsFunc(p.layers, func(l *layer) bool { return len(l.expiring) > 0 }) {
+		return p
+	}
+	at := &Policy{uses: p.uses, layers: slices.Clone(p.layers)}
+	for i, l := range at.layers {
+		at.layers[i] = l.at(now)
+	}
+	return at
+}
 
 // Apply returns the session's content as the policy lets it out. It takes copies:
 // what the caller does to content afterwards does not reach the result. On an
 // error there is no result and nothing may leave.
-func (p *Policy) Apply(session hodl.Session, content hodl.Content) (Redacted, error) {
-	if p == nil || p.use.Name == "" {
+func (p *Policy) Apply(session hodl.Session, content hodl.Content) (r Redacted, err error) {
+	if p == nil || len(p.uses) == 0 {
 		return Redacted{}, hodl.Errorf(hodl.Internal, "no redaction policy was chosen")
 	}
 	if _, err := hodl.ParseSessionID(string(session.ID)); err != nil {
 		return Redacted{}, hodl.Errorf(hodl.Internal, "redact a session without an id")
 	}
-	return Redacted{
-		session:     session.ID,
-		fingerprint: session.Fingerprint,
-		capturedAt:  session.CapturedAt,
-		content:     copyContent(content),
-		redactions:  []hodl.Redaction{},
-		uses:        []hodl.RedactionUse{},
-		policies:    []hodl.PolicyUse{p.use},
-	}, nil
+	defer func() {
+		if recover() != nil { // what it was about may be content
+			r, err = Redacted{}, hodl.Errorf(hodl.Internal, "the redaction engine failed; nothing was handed over")
+		}
+	}()
+	r = Redacted{
+		session: session.ID, fingerprint: session.Fingerprint, capturedAt: session.CapturedAt,
+		content: copyContent(content), policies: slices.Clone(p.uses),
+	}
+	j := newJob(p.layers, contentFields(&r.content))
+	if err := j.run(); err != nil {
+		return Redacted{}, err
+	}
+	renameNodes(&r.content, content.Thread)
+	r.redactions, r.uses = j.manifest()
+	return r, nil
 }
 
 // Redacted is a session's content after a policy. Of the session itself it keeps
@@ -94,3 +149,22 @@ func (r Redacted) Uses() []hodl.RedactionUse { return r.uses }
 
 // Policies returns the policies applied, with their versions.
 func (r Redacted) Policies() []hodl.PolicyUse { return r.policies }
+
+// Text applies the policy to one text that stands alone, such as a file. It is for
+// `hodl redact`; content of a session goes through [Policy.Apply].
+func (p *Policy) Text(text string, kind detect.Kind) (string, []hodl.Redaction, error) {
+	fields := []field{{group: "text", text: &text, kind: kind, document: true}}
+	j := newJob(p.layers, fields)
+	if err := j.run(); err != nil {
+		return "", nil, err
+	}
+	redactions, _ := j.manifest()
+	return text, redactions, nil
+}
+
+// Spans returns what the policy removes of one text that stands alone, in order,
+// as half-open offsets in bytes.
+func (p *Policy) Spans(text string, kind detect.Kind) []detect.Span {
+	f := field{group: "text", text: &text, kind: kind, document: true}
+	return newJob(p.layers, nil).find(&f)
+}

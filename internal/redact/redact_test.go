@@ -87,7 +87,7 @@ func TestListsAreNeverNil(t *testing.T) {
 
 func TestDoorFailsClosed(t *testing.T) {
 	known, _ := redact.Lookup(redact.Off)
-	for _, name := range []string{"", "OFF", "default-strict"} {
+	for _, name := range []string{"", "OFF", "strict"} {
 		if p, ok := redact.Lookup(name); ok || p != nil {
 			t.Errorf("Lookup(%q) found a policy", name)
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"hodl"
@@ -114,7 +115,7 @@ func (s *Service) checkDraft(ctx context.Context, c Caller, d *hodl.TokenDraft) 
 		d.RedactionPolicy = redact.Off
 	}
 	if _, ok := redact.Lookup(d.RedactionPolicy); !ok {
-		return nil, hodl.Invalid("redaction_policy", "names no policy of this workspace; the one there is: "+redact.Off)
+		return nil, hodl.Invalid("redaction_policy", "names no policy of this workspace; those there are: "+strings.Join(hodl.Presets, ", "))
 	}
 	if slices.Contains(d.Scopes, hodl.ReadRedacted) && c.Role != hodl.Admin {
 		return nil, hodl.Errorf(hodl.Forbidden, "the scope %s is minted by an admin's key only", hodl.ReadRedacted).WithHint("leave the scope out, or ask an admin")

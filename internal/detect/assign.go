@@ -1,0 +1,278 @@
+package detect
+
+import "strings"
+
+// assignment reads the setting whose name has a keyword at [start, end): the name,
+// what binds the value to it, the value.
+func (s *scanner) assignment(start, end int) {
+	const most = 64
+	from := start
+	for from > 0 && start-from < most && (is(s.text[from-1], word) || s.text[from-1] >= 0x80) {
+		from--
+	}
+	to := end
+	for to < len(s.text) && to-end < most && (is(s.text[to], word) || s.text[to] >= 0x80) {
+		to++
+	}
+	if to-end >= most || s.seen(from) {
+		return
+	}
+	s.lastName = from
+	m := nameMeans(s.text[from:to])
+	if m.strength == silent {
+		return
+	}
+	s.bound(from, to, m)
+}
+
+// seen reports whether the name that starts at from was read for another of its
+// keywords.
+func (s *scanner) seen(from int) bool { return s.lastName == from }
+
+// bound looks for what binds a value to the name text[from:to].
+func (s *scanner) bound(from, to int, m meaning) {
+	c := context{}
+	i := to
+	closed := false
+	if isQuote(s.at(i)) || s.at(i) == '\\' && isQuote(s.at(i+1)) {
+		closed = true
+		for s.at(i) == '\\' || isQuote(s.at(i)) {
+			i++
+		}
+	}
+	if s.at(i) == ']' {
+		i++
+	}
+	gap := s.skipSpace(i)
+	if flag := from >= 1 && s.text[from-1] != '"' && (s.at(from) == '-' || s.at(from-1) == '/') && gap > i; flag && m.strength >= strong {
+		c.command = true
+		if s.at(gap) != '=' && s.at(gap) != ':' {
+			s.value(gap, m, c)
+			return
+		}
+	}
+	next, ok := s.operator(gap, &c, gap > i, closed)
+	if !ok {
+		s.element(from, to, m)
+		return
+	}
+	after := s.skipSpace(next)
+	if after == next && gap == i {
+		c.code = false
+	} else if s.at(next-1) == '=' {
+		c.code = true
+	}
+	s.value(after, m, c)
+}
+
+// operator reads what may stand between a name and its value.
+func (s *scanner) operator(i int, c *context, gap, closed bool) (int, bool) {
+	start := i
+	for i < len(s.text) && i-start < 5 && strings.IndexByte("=:>|<?!+", s.text[i]) >= 0 {
+		i++
+	}
+	op := s.text[start:i]
+	if op == "" {
+		return s.wordOperator(i, gap, closed)
+	}
+	switch op {
+	case ">", "<", "!", "?", "+", "|", "||", "<<", ">>", ">=", "<=", "?:":
+		if op == ">" && s.inTag(start) || op == "||" {
+			return i, true
+		}
+		return i, false
+	case ":":
+		return s.typed(i)
+	}
+	return i, true
+}
+
+// typed passes over a type between : and =, as in password: string = "x".
+func (s *scanner) typed(i int) (int, bool) {
+	j := s.skipSpace(i)
+	k := s.run(j, word, 32)
+	l := s.skipSpace(k)
+	if k > j && s.at(l) == '=' && s.at(l+1) != '=' && s.at(l+1) != '>' && isQuote(s.at(s.skipSpace(l+1))) {
+		return l + 1, true
+	}
+	return i, true
+}
+
+// wordOperator reads what binds without a sign: a comma or a parenthesis before a
+// quote, a word such as is.
+func (s *scanner) wordOperator(i int, gap, closed bool) (int, bool) {
+	switch c := s.at(i); {
+	case c == ',' && closed:
+		j := s.skipSpace(i + 1)
+		return j, isQuote(s.at(j))
+	case c == '(' && !closed:
+		j := s.skipSpace(i + 1)
+		return j, isQuote(s.at(j))
+	case gap && strings.HasPrefix(s.text[i:], "is "):
+		return i + 3, true
+	case gap && isQuote(c) && !closed:
+		return i, true
+	}
+	return i, false
+}
+
+// inTag reports whether i ends a tag of XML: <password>x</password>.
+func (s *scanner) inTag(i int) bool {
+	j := s.back(i, word|dot, 64)
+	return s.at(j-1) == '<'
+}
+
+// element reads the value of an element of XML whose name stands in an attribute:
+// <add key="password" value="x"/>, {"name":"password","value":"x"}.
+func (s *scanner) element(from, to int, m meaning) {
+	if from == 0 || !isQuote(s.at(from-1)) || !isQuote(s.at(to)) {
+		return
+	}
+	rest := s.text[to+1 : min(len(s.text), to+40)]
+	i := strings.Index(rest, "value")
+	if i < 0 {
+		i = strings.Index(rest, "Value")
+	}
+	if i < 0 || strings.ContainsAny(rest[:i], "}<") {
+		return
+	}
+	j := to + 1 + i + len("value")
+	if isQuote(s.at(j)) {
+		j++
+	}
+	j = s.skipSpace(j)
+	if s.at(j) == '=' || s.at(j) == ':' {
+		s.value(s.skipSpace(j+1), m, context{})
+	}
+}
+
+// value reads the value that starts at i and adds it if it is credible.
+func (s *scanner) value(i int, m meaning, c context) {
+	i = s.unwrap(i)
+	switch {
+	case s.at(i) == '[' && isQuote(s.at(s.skipSpace(i+1))):
+		s.list(i+1, m, c)
+	case s.at(i) == '\\' && isQuote(s.at(i+1)):
+		s.escaped(i+2, s.text[i:i+2], m, c)
+	case isQuote(s.at(i)):
+		s.quoted(i, m, c)
+	default:
+		s.bare(i, m, c)
+	}
+}
+
+// unwrap passes over a call round a quoted value: String("x"), []byte(`x`).
+func (s *scanner) unwrap(i int) int {
+	if s.at(i) == 'b' || s.at(i) == 'r' || s.at(i) == 'f' || s.at(i) == 'u' || s.at(i) == '@' || s.at(i) == '&' {
+		if isQuote(s.at(i + 1)) {
+			return i + 1
+		}
+	}
+	j := i
+	for n := 0; n < 40 && (is(s.at(j), word|dot) || s.at(j) == '[' || s.at(j) == ']' || s.at(j) == ' ' && j == i+3); n++ {
+		j++
+	}
+	if j > i && s.at(j) == '(' && isQuote(s.at(j+1)) && !strings.Contains(strings.ToLower(s.text[i:j]), "env") && !strings.Contains(strings.ToLower(s.text[i:j]), "get") {
+		return j + 1
+	}
+	return i
+}
+
+func (s *scanner) list(i int, m meaning, c context) {
+	for range 16 {
+		i = s.skipSpace(i)
+		if !isQuote(s.at(i)) {
+			return
+		}
+		end := s.quoted(i, m, c)
+		i = s.skipSpace(end + 1)
+		if end < 0 || s.at(i) != ',' {
+			return
+		}
+		i++
+	}
+}
+
+// longest is how much of a value is read.
+const longest = 1024
+
+// quoted reads a value between quotes and returns where the closing one stands.
+func (s *scanner) quoted(i int, m meaning, c context) int {
+	q := s.text[i]
+	if s.at(i+1) == q && s.at(i+2) == q {
+		i += 2
+	}
+	for j := i + 1; j < len(s.text) && j-i < longest; j++ {
+		switch {
+		case s.text[j] == '\\':
+			j++
+		case s.text[j] == q || s.text[j] == '\n' && q != '`':
+			c.quoted = true
+			if s.text[j] == '\n' {
+				return -1
+			}
+			s.offer(i+1, j, m, c)
+			return j
+		}
+	}
+	return -1
+}
+
+// escaped reads a value between quotes that are escaped themselves.
+func (s *scanner) escaped(i int, q string, m meaning, c context) {
+	window := s.text[i:min(len(s.text), i+longest)]
+	if n := strings.Index(window, q); n >= 0 && !strings.Contains(window[:n], "\n") {
+		c.quoted = true
+		s.offer(i, i+n, m, c)
+	}
+}
+
+// bare reads a value without quotes: up to a blank or what ends it in a list.
+func (s *scanner) bare(i int, m meaning, c context) {
+	end := i
+	for end < len(s.text) && end-i < longest && strings.IndexByte(" \t\r\n\"'`<>|", s.text[end]) < 0 {
+		if s.text[end] == '&' && !c.code && end > i || (s.text[end] == ',' || s.text[end] == ';') && m.rule != rulePassword {
+			break
+		}
+		if s.text[end] == '\\' && (s.at(end+1) == 'n' || s.at(end+1) == 'r' || s.at(end+1) == '"') {
+			break
+		}
+		end++
+	}
+	for end > i && strings.IndexByte(",;)]}", s.text[end-1]) >= 0 {
+		if o := map[byte]string{')': "(", ']': "[", '}': "{"}[s.text[end-1]]; o != "" && strings.Contains(s.text[i:end], o) {
+			break
+		}
+		end--
+	}
+	if n := strings.IndexAny(s.text[i:end], ";"); n > 0 {
+		end = i + n
+	}
+	if s.at(end-1) == '.' && end-i > 1 {
+		end--
+	}
+	s.offer(i, end, m, c)
+}
+
+func (s *scanner) offer(start, end int, m meaning, c context) {
+	if end <= start {
+		return
+	}
+	v := s.text[start:end]
+	if trimmed := strings.TrimLeft(v, " "); trimmed != v && c.quoted {
+		start, v = end-len(trimmed), trimmed
+	}
+	if len(v) > 7 && c.quoted && (strings.HasPrefix(v, "Bearer ") || strings.HasPrefix(v, "Basic ")) {
+		return // read as a header
+	}
+	if credible(v, m, c) {
+		s.add(start, end, m.rule)
+	}
+}
+
+// named reads the whole text as the value of a setting of that name.
+func (s *scanner) named(name string) {
+	if m := nameMeans(name); m.strength != silent {
+		s.offer(0, len(s.text), m, context{quoted: true})
+	}
+}

@@ -1,0 +1,195 @@
+package detect
+
+import "strings"
+
+// A strength is how much the name of a setting says of its value.
+type strength uint8
+
+const (
+	silent strength = iota // nothing
+	weak                   // key, auth, id: the value must look drawn by chance
+	strong                 // token, secret, api_key: the value must not be a word
+	sure                   // password: any value that is no example
+)
+
+type meaning struct {
+	strength strength
+	rule     *Rule
+}
+
+// endings tells what a setting holds by what its name ends with, written small and
+// without separators. The longest ending that fits counts.
+var endings = map[string]meaning{}
+
+func init() {
+	for _, row := range []struct {
+		strength strength
+		rule     *Rule
+		words    string
+	}{
+		{sure, rulePassword, `password passwd passwort passphrase passcode pwd psw pswd passwrd psswd userpass dbpass
+			mysqlpass rootpass adminpass smtppass mailpass sshpass pgpass sudopass secretpass ftppass keypass storepass
+			loginpass ldappass authpass proxypass kennwort senha contrasena contraseña motdepasse wachtwoord haslo hasło
+			parola lozinka heslo sifre şifre lösenord losenord adgangskode salasana jelszó jelszo пароль 密码 密碼 口令
+			パスワード 비밀번호 secretpassword dbpw userpw adminpw rootpw requirepass masterauth passplain psk presharedkey
+			wpapsk bindpw rootpwd mdp senhas clave pinpad unlockcode`},
+		{strong, ruleSecret, `secret secrets secretkey clientsecret sharedsecret appsecret consumersecret apisecret
+			jwtsecret webhooksecret secretkeybase secretaccesskey cookiesecret sessionsecret signingsecret hmacsecret
+			totpsecret otpsecret secretvalue secrettoken geheimnis segreto secreto masterkey encryptionsecret appkeysecret clientkeysecret accesssecret tokensecret keysecret kubeadmcertificatekey`},
+		{strong, ruleToken, `token accesstoken authtoken refreshtoken apitoken bearertoken sessiontoken idtoken csrftoken
+			usertoken bottoken personalaccesstoken accesstokensecret oauthtoken authenticitytoken pat jwt bearer
+			registrationtoken deploytoken devicetoken pushtoken xsrf csrf crumb authorizationtoken accesscode resettoken
+			authenticationtoken securitytoken logintoken servicetoken identitytoken xauthtoken`},
+		{strong, ruleKey, `apikey accesskey authkey secretaccess privatekey encryptionkey signingkey storagekey accountkey
+			sharedkey servicekey appkey licensekey licencekey hmackey deploykey sharedaccesskey subscriptionkey
+			accesskeyid apikeyid masterkey cryptokey aeskey deskey cipherkey decryptionkey functionkey functionskey
+			hostkey primarykeybase securekey authenticationkey projectkey serverkey writekey readkey adminkey
+			applicationkey integrationkey ingestkey ingestionkey rsakey signkey sasl sharedaccesssignature
+			consumerkey publishablekey nkey xkey nkeyseed instrumentationkey partnerkey merchantkey tenantkey userkey
+			accesskeysecret clientkey keyvalue tokenkey enckey encryptkey privkey sessionkey apipass apipassword`},
+		{strong, ruleCredential, `credential credentials creds cred connectionstring connstring authorization authsecret
+			authcode verifier oauthverifier sig signature sessionid sessid phpsessid jsessionid sid cookie
+			authcookie setcookie otp totp mfa onetimecode recoverycode backupcode verificationcode seed accesscredential`},
+		{weak, ruleKey, `key pubkey publickey clientid appid accountid accesskeyname applicationid`},
+		{weak, ruleCredential, `auth oauth pass pw login secretid roleid session nonce salt hash passwordhash iv
+			code pin webhook webhookurl dsn license licence certificate userid tokenid authentication oauthnonce oauthsignature
+			state challenge hmac mac subscriptionid tenantid developerkey usertokenhash authdata authstring accesscodes apiid`},
+		{sure, ruleSeed, `mnemonic seedphrase recoveryphrase mnemonicphrase walletmnemonic`},
+	} {
+		for w := range strings.FieldsSeq(row.words) {
+			endings[w] = meaning{row.strength, row.rule}
+		}
+	}
+	// Alone, these names say more than at the end of another.
+	for w, m := range map[string]meaning{
+		"pass": {sure, rulePassword}, "pw": {sure, rulePassword}, "passwords": {sure, rulePassword}, "userpassword": {sure, rulePassword},
+		"auth": {strong, ruleCredential}, "tokens": {strong, ruleToken}, "keys": {weak, ruleKey}, "apikeys": {strong, ruleKey},
+	} {
+		alone[w] = m
+	}
+}
+
+var alone = map[string]meaning{}
+
+// noise is what a name may end with and still mean what stands before.
+var noise = words(`value val string str text plain plaintext raw data default prod production dev development test testing
+	staging live sandbox old new current legacy primary secondary backup main here env header param arg field1 base64 b64
+	encrypted hex bytes b c s a confirmation confirm again repeat verify2 read write rw ro admin user id2 v1 v2 v3 eu us global temp tmp
+	encoded content literal constant const variable`)
+
+// harmless is what a name ends with that is about a credential and holds none.
+var harmless = words(`type types name names url uri path file filename dir directory length len size count number num expiry expires
+	expiration expired ttl lifetime age date time timestamp field fields label labels input policy policies rule rules min max
+	limit prompt hint placeholder regex pattern format provider providers service store storage manager handler helper utils
+	util factory builder class model form page view reset forgot change update strength score required enabled disabled
+	valid invalid validator validation is has use error err errors message msg title description desc text2 link endpoint host
+	port server ref reference arn alias version algorithm alg method mode scheme kind usage scope scopes issuer audience
+	prefix suffix separator delimiter index idx position column table row attribute attr property prop properties map list
+	array set iterator binding mapping code2 press down up event word words board frame note stone pair space ring
+	generator parser reader writer loader source target callback func function fn cb icon button btn tooltip style color
+	width height checkbox radio select option options config settings request response result status state2 id ids
+	encoder decoder hasher encryption interceptor filter middleware guard exception owner group role roles user2 username
+	hosts location region zone bucket prefixes suffixes verified present missing exists changed match matches mismatch
+	placeholder2 example examples sample samples docs doc documentation help info details meta metadata annotation`)
+
+func words(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// nameMeans tells what a setting of that name holds.
+func nameMeans(name string) meaning {
+	if len(name) > 80 {
+		name = name[len(name)-80:]
+	}
+	var buf [96]byte
+	parts, n := split(name, &buf)
+	for n > 1 && noise[string(parts[n-1])] {
+		n--
+	}
+	if n == 0 {
+		return meaning{}
+	}
+	if n > 1 && harmless[string(parts[n-1])] && !idOfKey(parts[:n]) {
+		return meaning{}
+	}
+	return meaningOf(parts[:n])
+}
+
+// idOfKey reports whether the name ends in access key id: that half of a
+// credential is one itself.
+func idOfKey(parts [][]byte) bool {
+	n := len(parts)
+	return string(parts[n-1]) == "id" && (string(parts[n-2]) == "key" || string(parts[n-2]) == "client" || string(parts[n-2]) == "app" ||
+		string(parts[n-2]) == "session" || string(parts[n-2]) == "secret" || string(parts[n-2]) == "role" || string(parts[n-2]) == "account" || string(parts[n-2]) == "application" || string(parts[n-2]) == "access")
+}
+
+// meaningOf looks for the longest ending, in whole parts.
+func meaningOf(parts [][]byte) meaning {
+	var joined [96]byte
+	n := len(parts)
+	for from := max(0, n-4); from < n; from++ {
+		b := joined[:0]
+		for _, p := range parts[from:n] {
+			b = append(b, p...)
+		}
+		if m, ok := alone[string(b)]; ok && n-from <= 2 && (n == 1 || from > 0 || n == 2) {
+			if from == 0 || string(b) != "auth" {
+				return m
+			}
+		}
+		if m, ok := endings[string(b)]; ok {
+			return m
+		}
+		if m := glued(string(b)); m.strength != silent {
+			return m
+		}
+	}
+	return meaning{}
+}
+
+// glued finds an ending within one part that was written without separators, such
+// as mypassword or authToken written authtoken.
+func glued(s string) meaning {
+	for _, e := range []string{"password", "passwd", "passwort", "passphrase", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey", "pwd"} {
+		if len(s) > len(e) && strings.HasSuffix(s, e) {
+			return endings[e]
+		}
+	}
+	return meaning{}
+}
+
+// split cuts a name into its parts, written small: at what is neither letter nor
+// digit, and where a capital follows a small letter or starts a word. Digits at the
+// end of a part are left out.
+func split(name string, buf *[96]byte) ([][]byte, int) {
+	parts := make([][]byte, 0, 12)
+	b := buf[:0]
+	start := 0
+	cut := func() {
+		end := len(b)
+		for end > start && is(b[end-1], digit) {
+			end--
+		}
+		if end > start {
+			parts = append(parts, b[start:end])
+		}
+		start = len(b)
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c < 0x80 && !is(c, alnum):
+			cut()
+			continue
+		case is(c, upper) && i > 0 && (is(name[i-1], lower|digit) || i+1 < len(name) && is(name[i+1], lower) && is(name[i-1], upper)):
+			cut()
+		}
+		b = append(b, fold(c))
+	}
+	cut()
+	return parts, len(parts)
+}

@@ -1,0 +1,137 @@
+package detect
+
+import (
+	"hash/crc32"
+	"strconv"
+	"strings"
+)
+
+// A prefix is a row of the table of prefixes.
+type prefix struct {
+	text     string
+	alphabet uint8
+	min, max int
+	rule     *Rule
+}
+
+// prefixes holds the rows by their first two bytes, and starts tells quickly that
+// there is none.
+var (
+	prefixes = map[[2]byte][]prefix{}
+	starts   [1 << 16 / 64]uint64
+)
+
+var alphabets = map[byte]uint8{
+	'b': alnum, 'u': word, 'h': hexed, 'd': digit, 'a': lower | digit, 'A': upper | digit,
+	's': word | plus, 'x': word | plus | dot,
+}
+
+func init() {
+	rules := map[string]*Rule{}
+	for line := range strings.Lines(strings.TrimSpace(prefixTable)) {
+		f := strings.Fields(line)
+		r := rules[f[0]+f[1]]
+		if r == nil {
+			r = prefixRule(f[0], f[1])
+			rules[f[0]+f[1]] = r
+		}
+		low, _ := strconv.Atoi(f[4])
+		high, _ := strconv.Atoi(f[5])
+		p := prefix{f[2], alphabets[f[3][0]], low, high, r}
+		key := [2]byte{p.text[0], p.text[1]}
+		prefixes[key] = append(prefixes[key], p)
+		bit := uint(key[0])<<8 | uint(key[1])
+		starts[bit/64] |= 1 << (bit % 64)
+	}
+}
+
+// prefixRule makes the rule of a service's tokens. A service with two kinds of them
+// has two rules.
+func prefixRule(service, label string) *Rule {
+	id := "token." + service
+	for _, r := range registry {
+		if r.ID == id {
+			id += "." + strings.ToLower(label[strings.LastIndexByte(label, '_')+1:])
+			break
+		}
+	}
+	typ := "secret." + strings.ToLower(label)
+	return rule(id, typ, label, "a credential of "+service, "the service's documentation")
+}
+
+// prefixed looks for a token whose prefix starts at i.
+func (s *scanner) prefixed(i int) {
+	if i+2 > len(s.text) {
+		return
+	}
+	bit := uint(s.text[i])<<8 | uint(s.text[i+1])
+	if starts[bit/64]&(1<<(bit%64)) == 0 {
+		return
+	}
+	for _, p := range prefixes[[2]byte{s.text[i], s.text[i+1]}] {
+		if strings.HasPrefix(s.text[i:], p.text) && s.token(i, &p) {
+			return
+		}
+	}
+}
+
+func (s *scanner) token(i int, p *prefix) bool {
+	start := i + len(p.text)
+	end := s.run(start, p.alphabet, p.max+1)
+	if p.alphabet&dot != 0 {
+		end = s.trimEnd(start, end)
+	}
+	if n := end - start; n < p.min || n > p.max || is(s.at(end), alnum) {
+		return false
+	}
+	body := s.text[start:end]
+	if !varied(body) || !checked(p, body) {
+		return false
+	}
+	s.add(i, end, p.rule)
+	return true
+}
+
+// trimEnd takes off what ends a sentence rather than a token.
+func (s *scanner) trimEnd(start, end int) int {
+	for end > start && strings.IndexByte(".:/~", s.text[end-1]) >= 0 {
+		end--
+	}
+	return end
+}
+
+// varied reports whether s is no filler such as xxxx or 000000.
+func varied(s string) bool {
+	var seen [256]bool
+	n := 0
+	for i := range len(s) {
+		if !seen[s[i]] {
+			seen[s[i]] = true
+			n++
+		}
+	}
+	return n >= min(6, 2+len(s)/4)
+}
+
+// checked reports whether the checksum that some tokens end with fits. Tokens made
+// up for an example do not fit theirs, and are removed all the same when they look
+// random: a reader cannot tell them from real ones either.
+func checked(p *prefix, body string) bool {
+	if len(body) != 36 || p.rule.ID != "token.github" && p.rule.ID != "token.npm" {
+		return true
+	}
+	return crcFits(body[:30], body[30:]) || looksRandom(body) || strings.ContainsAny(body, "0123456789")
+}
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+func crcFits(body, sum string) bool {
+	n := crc32.ChecksumIEEE([]byte(body))
+	for i := len(sum) - 1; i >= 0; i-- {
+		if sum[i] != base62[n%62] {
+			return false
+		}
+		n /= 62
+	}
+	return n == 0
+}

@@ -1,0 +1,246 @@
+package detect
+
+import "strings"
+
+// A context is how a value stands beside its name.
+type context struct {
+	quoted  bool
+	code    bool // blanks around =, as in programs
+	command bool // after a flag
+}
+
+// credible reports whether v may be the value of a setting with that meaning: no
+// example, no reference, no word of a program.
+func credible(v string, m meaning, c context) bool {
+	if len(v) == 0 || len(v) > 4096 || isFiller(v) || isReference(v) {
+		return false
+	}
+	switch m.strength {
+	case weak:
+		return len(v) >= 12 && !strings.ContainsAny(v, " \t\n(){}") && looksDrawn(core(v))
+	case strong:
+		return strongValue(v, c)
+	case sure:
+		return sureValue(v, m, c)
+	}
+	return false
+}
+
+// core leaves out what a random value may be wrapped in.
+func core(v string) string {
+	return strings.TrimRight(v, "=")
+}
+
+func strongValue(v string, c context) bool {
+	if len(v) < 6 || strings.ContainsAny(v, " \t\n(){}<>,;") {
+		return spaced(v)
+	}
+	sh := shapeOf(v)
+	if looksDrawn(core(v)) {
+		return true
+	}
+	if isPath(v) || isVersion(v) || isIdentifier(v) && sh.digits == 0 && (len(v) < 16 || !sh.random(len(v))) {
+		return false
+	}
+	if !c.quoted && c.code {
+		return false
+	}
+	if sh.digits == len(v) {
+		return len(v) >= 12
+	}
+	if sh.digits > 0 && (sh.letters() > 0 || sh.other > 0) {
+		return len(v) >= 8 || sh.changes > 2
+	}
+	return sh.other > 1 && len(v) >= 10 && !dashed(v)
+}
+
+// spaced accepts a key written in groups, as authenticators show them.
+func spaced(v string) bool {
+	if len(v) < 19 || len(v) > 100 {
+		return false
+	}
+	groups := 0
+	for g := range strings.FieldsSeq(v) {
+		if len(g) != 4 {
+			return false
+		}
+		for i := range len(g) {
+			if !is(g[i], alnum) {
+				return false
+			}
+		}
+		groups++
+	}
+	return groups >= 4 && shapeOf(v).digits > 1
+}
+
+func sureValue(v string, m meaning, c context) bool {
+	if m.rule == ruleSeed {
+		return strings.Count(v, " ") >= 11
+	}
+	if strings.ContainsAny(v, " \t\n") {
+		return c.quoted && len(v) < 64 && phrase(v)
+	}
+	if len(v) < 3 || strings.HasPrefix(v, "-") || isVersion(v) && !c.quoted {
+		return false
+	}
+	if c.quoted {
+		return !isDotted(v) && nameMeans(v).strength == silent && !isCall(v)
+	}
+	return bareValue(v, c)
+}
+
+// phrase accepts a password of several words: one with a digit, or with no capital
+// as sentences start with. Translations of the word itself are no passwords.
+func phrase(v string) bool {
+	sh := shapeOf(v)
+	return sh.digits > 0 && strings.Count(v, " ") < 4 && !strings.ContainsAny(v, "(){}:,") && nonASCII(v) == 0
+}
+
+func nonASCII(v string) int {
+	n := 0
+	for i := range len(v) {
+		if v[i] >= 0x80 {
+			n++
+		}
+	}
+	return n
+}
+
+// bareValue accepts a password without quotes, where programs have names.
+func bareValue(v string, c context) bool {
+	if isCall(v) || isDotted(v) || nameMeans(v).strength != silent {
+		return false
+	}
+	sh := shapeOf(v)
+	if c.code && isIdentifier(v) {
+		return sh.digits > 0 && looksPassword(sh, len(v))
+	}
+	if sh.digits == len(v) {
+		return len(v) >= 4
+	}
+	return !commonWords[strings.ToLower(v)]
+}
+
+func looksPassword(sh shape, n int) bool {
+	return sh.changes >= 1 && n >= 6 && (sh.digits > 1 || sh.changes > 2)
+}
+
+// commonWords stand after the name of a credential in prose and programs.
+var commonWords = words(`is are was for and the a an to in of or not no yes on off true false null nil none undefined string str
+	bool boolean int integer number any object array bytes byte text varchar char required optional must should can will
+	with from by it this that be has have input hidden field fields type value values name username user your my hash hashed
+	password passwords passwd secret token key keys code login error invalid incorrect wrong missing empty unset new old
+	default example changeme protected reset policy manager authentication auth basic bearer here below above if else
+	return let const var public private static final void self function func def class new2 env file path prompt ask
+	interface struct map list optional2 nullable never unknown void2 select insert update delete where set only using`)
+
+func isFiller(v string) bool {
+	if IsPlaceholder(v) {
+		return true
+	}
+	l := strings.ToLower(v)
+	if !varied2(l) {
+		return true
+	}
+	switch v[0] {
+	case '<', '{', '[', '%', '*', '#':
+		if closes(v) {
+			return true
+		}
+	}
+	for _, w := range fillers {
+		if strings.Contains(l, w) {
+			return true
+		}
+	}
+	return commonWords[l]
+}
+
+// fillers are parts of values that stand for a value.
+var fillers = strings.Fields(`xxxx **** .... ____ your_ your- yourp yours yourt yourk your. <your example_ _example example.com my_secret my-secret
+	mysecret my_token my-token mytoken my_api myapikey my_key changeme change_me change-me replace_me replaceme placeholder redacted
+	insert_ insert- _here -here notreal not-real fake_ fake- dummy todo fixme sample_ undefined <secret <token <password
+	<key ${ {{ $( %( <% %{ @{ … abcdefgh 12345678901234567890 process.env os.environ os.getenv getenv`)
+
+// varied2 refuses values of one or two different bytes.
+func varied2(v string) bool {
+	for i := range len(v) {
+		if v[i] != v[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// closes reports whether v is wrapped as a placeholder is.
+func closes(v string) bool {
+	last := v[len(v)-1]
+	return map[byte]byte{'<': '>', '{': '}', '[': ']', '%': '%', '*': '*', '#': '#'}[v[0]] == last
+}
+
+// isReference reports whether v names where the value is, rather than being it.
+func isReference(v string) bool {
+	if v[0] == '$' && len(v) > 1 {
+		return v[1] == '{' || v[1] == '(' || isIdentifier(v[1:]) && shapeOf(v).digits == 0
+	}
+	if v[0] == '@' || v[0] == '&' {
+		return isIdentifier(v[1:])
+	}
+	for _, p := range []string{"%s", "%d", "%v", "%q", "process.env", "os.", "env.", "ENV[", "secrets.", "var.", "vault:", "ref:", "arn:", "!ref", "!Ref", "file:", "op://", "http://", "https://", "self.", "this.", "config.", "settings.", "req.", "request.", "data.", "params.", "props.", "options.", "args."} {
+		if strings.HasPrefix(v, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func isIdentifier(v string) bool {
+	for i := range len(v) {
+		if !is(v[i], alnum|under) {
+			return false
+		}
+	}
+	return v != "" && !is(v[0], digit)
+}
+
+// isDotted reports whether v is a chain of names, such as request.form.
+func isDotted(v string) bool {
+	if !strings.Contains(v, ".") {
+		return false
+	}
+	for p := range strings.SplitSeq(v, ".") {
+		if !isIdentifier(p) || shapeOf(p).digits > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func isCall(v string) bool {
+	return strings.ContainsAny(v, "()") && (strings.HasSuffix(v, ")") || strings.HasSuffix(v, "(") || strings.Contains(v, "()"))
+}
+
+func isPath(v string) bool {
+	return strings.HasPrefix(v, "/") && !looksRandom(v[1:]) && strings.Count(v, "/") > 1 || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "../")
+}
+
+// isVersion reports whether v is a version or a date.
+func isVersion(v string) bool {
+	for i := range len(v) {
+		if !is(v[i], digit|dot|dash) && (i > 0 || v[i] != 'v') {
+			return false
+		}
+	}
+	return strings.Count(v, ".") > 0
+}
+
+// dashed reports whether v is words joined by - or _, as ids and CSS classes are.
+func dashed(v string) bool {
+	for p := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' }) {
+		if looksRandom(p) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,195 @@
+package detect
+
+import "strings"
+
+// words goes through the runs of letters, digits, _ and - and looks at those that
+// may be something: a token by its prefix, a number, a long random word, the user
+// of an email address, part of an IP address.
+func (s *scanner) words() {
+	text := s.text
+	for i := 0; i < len(text); {
+		c := classOf[text[i]]
+		if c&word == 0 {
+			if text[i] == ':' && s.at(i+1) == ':' && (i == 0 || !is(text[i-1], word|dot)) && is(s.at(i+2), hexed) {
+				s.ipv6(i)
+			}
+			if text[i] == '@' && i > 0 && !is(text[i-1], word) && text[i-1] != ' ' {
+				s.email(i)
+			}
+			i++
+			continue
+		}
+		start, kinds := i, uint8(0)
+		for c&word != 0 {
+			kinds |= c
+			i++
+			if i == len(text) {
+				break
+			}
+			c = classOf[text[i]]
+		}
+		s.word(start, i, kinds)
+	}
+}
+
+func (s *scanner) word(start, end int, kinds uint8) {
+	s.prefixed(start)
+	if kinds&digit != 0 {
+		s.digits(start, end, kinds)
+	}
+	switch s.at(end) {
+	case '@':
+		s.email(end)
+	case ':':
+		if end-start <= 4 && start+1 < len(s.text) {
+			s.colons(start, end)
+		}
+	case '.':
+		s.dotted(start, end)
+	}
+	if end-start >= 16 {
+		s.long(start, end, kinds)
+	}
+}
+
+// digits looks at each number that starts within a word.
+func (s *scanner) digits(start, end int, kinds uint8) {
+	if s.numbersTo >= end {
+		return
+	}
+	for i := start; i < end; i++ {
+		if !is(s.text[i], digit) || i > start && is(s.text[i-1], alnum) || i < s.numbersTo {
+			continue
+		}
+		s.number(i)
+		if i >= start+64 {
+			return
+		}
+	}
+	if kinds&upper != 0 && end-start >= 4 || kinds&lower != 0 {
+		s.iban(start)
+	}
+	if end-start >= 26 && end-start <= 64 {
+		s.wallet(start, end)
+	}
+}
+
+// long looks at a word of sixteen bytes or more.
+func (s *scanner) long(start, end int, kinds uint8) {
+	if s.urlAt(start) {
+		return
+	}
+	to := s.run(end, word|plus, 4096)
+	from := start
+	if is(s.at(from-1), plus) && s.at(from-1) != '=' {
+		return // read with what stands before
+	}
+	v := s.text[from:to]
+	if v[0] == '-' {
+		return
+	}
+	if to-from >= 24 && s.depth == 0 {
+		s.encoded(from, to)
+	}
+	if s.hashContext(from, to) || kinds&letter == 0 {
+		return
+	}
+	if s.unknown(start, end) {
+		return
+	}
+	v = strings.TrimRight(v, "=")
+	if n := strings.IndexByte(v, '='); n > 0 {
+		v = v[n+1:]
+		from += n + 1
+	}
+	if len(v) >= 16 && s.near(from, 48) && s.bindsAt(from) && looksDrawn(v) && (!looksHex(v) || len(v) >= 30) && !isPath(v) {
+		s.add(from, to, ruleNear)
+	}
+}
+
+// bindsAt reports whether what stands before i may bind a value: a quote, = or :,
+// or a blank.
+func (s *scanner) bindsAt(i int) bool {
+	c := s.at(i - 1)
+	return isQuote(c) || c == '=' || c == ':' || c == ' ' || c == '\t' || c == '\n' || c == '>' || c == '(' || c == ',' || c == 0
+}
+
+// unknown adds a token of a service nobody listed: small letters, _ or -, and
+// twenty or more letters and digits drawn by chance.
+func (s *scanner) unknown(start, end int) bool {
+	body := end
+	for body > start && is(s.text[body-1], alnum) {
+		body--
+	}
+	head := s.text[start:body]
+	n := end - body
+	if len(head) < 3 || len(head) > 24 || n < 20 || n > 200 || !is(head[0], letter) {
+		return false
+	}
+	for i := range len(head) {
+		if is(head[i], upper) && head[i] != head[0] {
+			return false
+		}
+	}
+	v := s.text[body:end]
+	sh := shapeOf(v)
+	if hashHeads[strings.ToLower(strings.TrimRight(head, "-_"))] || sh.hex == n && n < 32 || sh.digits < 2 || !sh.random(n) && !looksHex(v) || sh.hex == n && !tokenHead(head) {
+		return false
+	}
+	s.add(start, end, ruleUnknown)
+	return true
+}
+
+var hashHeads = words("sha sha1 sha256 sha384 sha512 md5 h1 go commit rev v blob tree chunk index main app vendor ses msg evt req usr hdl acr rt wks dlv price prod cus sub ch in pi txn run call chatcmpl file thread asst resp toolu step conversation")
+
+func tokenHead(head string) bool {
+	l := strings.ToLower(head)
+	for _, w := range [...]string{"key", "tok", "sec", "sk", "pat", "api", "live", "test", "v1", "auth", "_"} {
+		if strings.Contains(l, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// hashContext reports whether text[start:end] is a checksum, a commit or a
+// package's integrity, as what stands before it tells.
+func (s *scanner) hashContext(start, end int) bool {
+	before := strings.ToLower(s.text[max(0, start-28):start])
+	for _, w := range [...]string{"sha1", "sha256", "sha384", "sha512", "sha-", "h1:", "integrity", "commit", "checksum", "md5", "etag", "digest", "/blob/", "/tree/", "revision", "rev:", "resolved", "base64,", "fingerprint", "blake", "uuid", "guid", "trace", "hash:", "hash\":", "node_modules", "ssh-rsa ", "ssh-ed25519 ", "publickey", "public_key", "public key", "pubkey"} {
+		if strings.Contains(before, w) {
+			return true
+		}
+	}
+	return s.at(start-1) == '@' || s.at(start-1) == '#' || strings.HasPrefix(s.text[start:end], "sha")
+}
+
+// urlAt reports whether i lies within an address that was read.
+func (s *scanner) urlAt(i int) bool {
+	low, high := 0, len(s.urls)
+	for low < high {
+		mid := (low + high) / 2
+		if s.urls[mid].end <= i {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low < len(s.urls) && s.urls[low].start <= i
+}
+
+// dotted adds a token of three parts with dots, as some chats make them.
+func (s *scanner) dotted(start, end int) {
+	n := end - start
+	if n < 22 || n > 30 || s.urlAt(start) {
+		return
+	}
+	mid := s.run(end+1, word, 8)
+	if mid-end != 7 || s.at(mid) != '.' {
+		return
+	}
+	last := s.run(mid+1, word, 60)
+	if last-mid > 26 && last-mid < 42 && looksRandom(s.text[mid+1:last]) {
+		s.add(start, last, ruleDiscord)
+	}
+}

@@ -1,0 +1,322 @@
+package redact
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hodl"
+	"hodl/internal/detect"
+)
+
+// A job takes a set of fields through the layers of a policy: find, propagate,
+// number, rebuild, and look once more until nothing is found.
+type job struct {
+	layers  []*layer
+	fields  []field
+	numbers numbering
+	log     []entry
+}
+
+// An entry of the log is one replacement.
+type entry struct {
+	field       int
+	rule        *detect.Rule
+	placeholder string
+	count       int
+}
+
+// Rules of the policy itself.
+var (
+	ruleDropped   = detect.PolicyRule("policy.dropped", "policy.field", "DROPPED", "a field, host or path that the policy drops")
+	ruleOversized = detect.PolicyRule("policy.oversized", "policy.field", "DROPPED", "a field too long to be looked through")
+)
+
+func newJob(layers []*layer, fields []field) *job {
+	active := make([]*layer, 0, len(layers))
+	for _, l := range layers {
+		if !l.idle() || len(l.fields)+len(l.hosts)+len(l.paths) > 0 {
+			active = append(active, l)
+		}
+	}
+	return &job{layers: active, fields: fields}
+}
+
+// rounds bounds how often a field is looked through: a placeholder changes what
+// stands round it, and a second look may see more.
+const rounds = 4
+
+func (j *job) run() error {
+	if len(j.layers) == 0 {
+		return nil
+	}
+	j.numbers.reserve(j.fields)
+	if err := j.drops(); err != nil {
+		return err
+	}
+	todo := make([]int, len(j.fields))
+	for i := range todo {
+		todo[i] = i
+	}
+	for range rounds {
+		for _, i := range todo {
+			j.fields[i].spans = j.find(&j.fields[i])
+		}
+		todo = j.rebuild(j.propagate(todo))
+		if len(todo) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// drops replaces the fields that may not leave at all, and refuses those that
+// cannot be looked through.
+func (j *job) drops() error {
+	for i := range j.fields {
+		f := &j.fields[i]
+		for _, l := range j.layers {
+			if l.drops(f) {
+				j.drop(i, ruleDropped)
+				break
+			}
+			if len(*f.text) > l.limit {
+				if l.onFault == hodl.RefuseFault {
+					return hodl.Errorf(hodl.Forbidden, "%s is %d bytes long, and the redaction policy %q looks through %d", f.path(), len(*f.text), l.name, l.limit).
+						WithHint("raise field_bytes of the policy, or set its on_fault to drop")
+				}
+				j.drop(i, ruleOversized)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (j *job) drop(i int, r *detect.Rule) {
+	f := &j.fields[i]
+	p := j.numbers.placeholder(r, *f.text)
+	if f.kind == detect.URL {
+		*f.text = droppedAddress(*f.text, p.inAddress())
+	} else {
+		*f.text = p.inText()
+	}
+	j.log = append(j.log, entry{i, r, p.inText(), 1})
+}
+
+// droppedAddress keeps the host, which tells nobody anything new: the policy names
+// it.
+func droppedAddress(address, placeholder string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" || u.Host == "" || strings.ContainsAny(u.Host, "@") {
+		return "about:" + placeholder
+	}
+	return u.Scheme + "://" + u.Hostname() + "/" + placeholder
+}
+
+// drops reports whether the layer drops the whole field.
+func (l *layer) drops(f *field) bool {
+	if l.fieldAction(f) == hodl.Drop {
+		return true
+	}
+	if len(l.hosts) > 0 && f.page != "" && l.hostAction(f.page) == hodl.Drop {
+		return true
+	}
+	return len(l.paths) > 0 && f.file != nil && l.pathAction(*f.file) == hodl.Drop
+}
+
+// keeps reports whether the layer lets the field pass unread.
+func (l *layer) keeps(f *field) bool {
+	return l.fieldAction(f) == hodl.Keep ||
+		len(l.hosts) > 0 && f.page != "" && f.kind == detect.URL && l.hostAction(f.page) == hodl.Keep ||
+		len(l.paths) > 0 && f.file != nil && l.pathAction(*f.file) == hodl.Keep
+}
+
+func (l *layer) fieldAction(f *field) hodl.Action {
+	if len(l.fields) == 0 {
+		return ""
+	}
+	p := f.general()
+	for _, r := range l.fields {
+		rest, ok := strings.CutPrefix(p, r.Path)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return r.Action
+		}
+	}
+	return ""
+}
+
+func (l *layer) hostAction(page string) hodl.Action {
+	u, err := url.Parse(page)
+	if err != nil {
+		return ""
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	for _, r := range l.hosts {
+		want := strings.ToLower(r.Host)
+		if below, ok := strings.CutPrefix(want, "*."); ok && strings.HasSuffix(host, "."+below) || host == want {
+			return r.Action
+		}
+	}
+	return ""
+}
+
+func (l *layer) pathAction(file string) hodl.Action {
+	for _, r := range l.paths {
+		if globMatches(strings.Split(r.Path, "/"), strings.Split(strings.ReplaceAll(file, `\`, "/"), "/")) {
+			return r.Action
+		}
+	}
+	return ""
+}
+
+// globMatches matches folder by folder; ** stands for any of them.
+func globMatches(pattern, parts []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			for i := range len(parts) + 1 {
+				if globMatches(pattern[1:], parts[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(parts) == 0 {
+			return false
+		}
+		if ok, err := path.Match(pattern[0], parts[0]); err != nil || !ok {
+			return false
+		}
+		pattern, parts = pattern[1:], parts[1:]
+	}
+	return len(parts) == 0
+}
+
+// find returns what the layers remove of a field, in order and apart.
+func (j *job) find(f *field) []detect.Span {
+	text := *f.text
+	var found []detect.Span
+	if f.document {
+		found = detect.ScanDocument(nil, text, f.kind)
+	} else {
+		found = detect.Scan(nil, text, f.kind, "")
+	}
+	if f.kind == detect.URL && slices.ContainsFunc(j.layers, (*layer).wholeURLs) {
+		found = detect.AddressParts(found, text)
+	}
+	kept := found[:0]
+	for _, s := range found {
+		s.Start, s.End = runeBounds(text, s.Start, s.End)
+		if slices.ContainsFunc(j.layers, func(l *layer) bool {
+			return l.removes(s.Rule, text[s.Start:s.End]) && l.asks(s.Rule) && !l.keeps(f)
+		}) {
+			kept = append(kept, s)
+		}
+	}
+	for _, l := range j.layers {
+		if !l.keeps(f) {
+			kept = l.own(kept, text)
+		}
+	}
+	return detect.Resolve(kept)
+}
+
+func (l *layer) wholeURLs() bool { return l.urls.Query == hodl.All || l.urls.Fragment == hodl.All }
+
+// asks reports whether the layer wants whole parts of addresses gone, for the rules
+// that find those.
+func (l *layer) asks(r *detect.Rule) bool {
+	switch r.ID {
+	case "url.any_query":
+		return l.urls.Query == hodl.All
+	case "url.any_fragment":
+		return l.urls.Fragment == hodl.All
+	}
+	return true
+}
+
+// own adds what the workspace's own words and patterns find.
+func (l *layer) own(spans []detect.Span, text string) []detect.Span {
+	for i := range l.custom {
+		m := &l.custom[i]
+		if m.words != nil {
+			spans = m.words.find(spans, text, m.rule)
+			continue
+		}
+		for _, at := range m.re.FindAllStringSubmatchIndex(text, 10_000) {
+			a, b := at[2*m.group], at[2*m.group+1]
+			if a >= 0 && a < b && l.removes(m.rule, text[a:b]) && !detect.IsPlaceholder(text[a:b]) {
+				spans = append(spans, detect.Span{Start: a, End: b, Rule: m.rule})
+			}
+		}
+	}
+	return spans
+}
+
+// runeBounds widens a span to whole characters.
+func runeBounds(text string, start, end int) (int, int) {
+	for start > 0 && start < len(text) && !utf8.RuneStart(text[start]) && start > 3 {
+		start--
+	}
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end++
+	}
+	return start, end
+}
+
+// rebuild puts placeholders in the places found and returns the fields changed.
+func (j *job) rebuild(fields []int) []int {
+	var changed []int
+	for _, i := range fields {
+		f := &j.fields[i]
+		if len(f.spans) == 0 {
+			continue
+		}
+		text := *f.text
+		var b strings.Builder
+		b.Grow(len(text) + 8*len(f.spans))
+		at := 0
+		for _, s := range f.spans {
+			p := j.numbers.placeholder(s.Rule, text[s.Start:s.End])
+			b.WriteString(text[at:s.Start])
+			b.WriteString(p.fit(f.kind, text, s.Start, s.End))
+			at = s.End
+			j.note(i, s.Rule, p.inText())
+		}
+		b.WriteString(text[at:])
+		*f.text, f.spans = b.String(), nil
+		changed = append(changed, i)
+	}
+	return changed
+}
+
+func (j *job) note(field int, r *detect.Rule, placeholder string) {
+	for k := len(j.log) - 1; k >= 0 && j.log[k].field == field; k-- {
+		if e := &j.log[k]; e.rule == r && e.placeholder == placeholder {
+			e.count++
+			return
+		}
+	}
+	j.log = append(j.log, entry{field, r, placeholder, 1})
+}
+
+// manifest returns what was removed, in the order of the fields: for the reader and
+// for the access record.
+func (j *job) manifest() ([]hodl.Redaction, []hodl.RedactionUse) {
+	slices.SortStableFunc(j.log, func(a, b entry) int { return a.field - b.field })
+	redactions := make([]hodl.Redaction, 0, len(j.log))
+	uses := make([]hodl.RedactionUse, 0, len(j.log))
+	for _, e := range j.log {
+		at := j.fields[e.field].path()
+		redactions = append(redactions, hodl.Redaction{Field: at, Reason: e.rule.Reason, Rule: e.rule.ID, Type: e.rule.Type, Count: e.count, Placeholder: e.placeholder})
+		k := slices.IndexFunc(uses, func(u hodl.RedactionUse) bool { return u.Path == at && u.Rule == e.rule.ID })
+		if k < 0 {
+			uses = append(uses, hodl.RedactionUse{Path: at, Rule: e.rule.ID, Count: e.count})
+			continue
+		}
+		uses[k].Count += e.count
+	}
+	return redactions, uses
+}

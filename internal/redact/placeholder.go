@@ -1,0 +1,121 @@
+package redact
+
+import (
+	"strconv"
+	"strings"
+
+	"hodl/internal/detect"
+)
+
+// A placeholder stands for a value: [EMAIL_1], and __EMAIL_1__ within an address,
+// which stays one. Equal values have equal placeholders in all of a session.
+type placeholder struct {
+	label  string
+	number int
+}
+
+func (p placeholder) name() string      { return p.label + "_" + strconv.Itoa(p.number) }
+func (p placeholder) inText() string    { return "[" + p.name() + "]" }
+func (p placeholder) inAddress() string { return "__" + p.name() + "__" }
+
+// fit returns the placeholder as it fits where text[start:end] stands.
+func (p placeholder) fit(kind detect.Kind, text string, start, end int) string {
+	switch {
+	case kind == detect.URL || inAddress(text, start):
+		return p.inAddress()
+	case bareNumber(text, start, end):
+		return `"` + p.inText() + `"`
+	}
+	return p.inText()
+}
+
+// inAddress reports whether start stands within an address in a text.
+func inAddress(text string, start int) bool {
+	const reach = 2 << 10
+	for i := start - 1; i >= 0 && i > start-reach; i-- {
+		switch c := text[i]; {
+		case c <= ' ' || strings.IndexByte("\"'`<>{}|\\", c) >= 0:
+			return false
+		case c == ':' && strings.HasPrefix(text[i:], "://"):
+			return true
+		}
+	}
+	return false
+}
+
+// bareNumber reports whether text[start:end] is a number of JSON: a placeholder is
+// a string there.
+func bareNumber(text string, start, end int) bool {
+	for i := start; i < end; i++ {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	before := strings.TrimRight(text[max(0, start-8):start], " \t\r\n")
+	after := strings.TrimLeft(text[end:min(len(text), end+8)], " \t\r\n")
+	return strings.HasSuffix(before, `":`) && after != "" && strings.IndexByte(",}]", after[0]) >= 0
+}
+
+// numbering gives placeholders their numbers: by first appearance, a label at a
+// time, leaving out those that captured text already uses, so that no page can pass
+// its own text off as something removed.
+type numbering struct {
+	given map[removed]placeholder
+	next  map[string]int
+	taken map[string]bool
+}
+
+type removed struct{ label, text string }
+
+// reserve notes what looks like a placeholder in what people and pages wrote. An
+// agent's text speaks of the placeholders it was shown.
+func (n *numbering) reserve(fields []field) {
+	for i := range fields {
+		if f := &fields[i]; !f.agent && strings.IndexByte(*f.text, '_') >= 0 {
+			n.reserveIn(*f.text)
+		}
+	}
+}
+
+func (n *numbering) reserveIn(text string) {
+	for i := strings.IndexByte(text, '_'); i >= 0 && i < len(text); {
+		end := i + 1
+		for end < len(text) && '0' <= text[end] && text[end] <= '9' {
+			end++
+		}
+		if end > i+1 && end < i+20 {
+			start := i
+			for start > 0 && (text[start-1] == '_' || 'A' <= text[start-1] && text[start-1] <= 'Z' || 'a' <= text[start-1] && text[start-1] <= 'z' || '0' <= text[start-1] && text[start-1] <= '9') && i-start < 40 {
+				start--
+			}
+			if n.taken == nil {
+				n.taken = map[string]bool{}
+			}
+			n.taken[strings.ToUpper(strings.TrimLeft(text[start:end], "_"))] = true
+		}
+		next := strings.IndexByte(text[end:], '_')
+		if next < 0 {
+			return
+		}
+		i = end + next
+	}
+}
+
+func (n *numbering) placeholder(r *detect.Rule, text string) placeholder {
+	key := removed{r.Label, text}
+	if p, ok := n.given[key]; ok {
+		return p
+	}
+	if n.given == nil {
+		n.given, n.next = map[removed]placeholder{}, map[string]int{}
+	}
+	p := placeholder{label: r.Label}
+	for {
+		n.next[r.Label]++
+		if p.number = n.next[r.Label]; len(n.taken) == 0 || !n.taken[p.name()] {
+			break
+		}
+	}
+	n.given[key] = p
+	return p
+}

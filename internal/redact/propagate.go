@@ -1,0 +1,160 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"hodl/internal/detect"
+)
+
+// propagate removes what was found in one field from all others, also where nothing
+// tells what it is, and in the forms it may stand there: as it is, percent-encoded,
+// in JSON, in base64. It returns the fields that have something to remove.
+func (j *job) propagate(found []int) []int {
+	n := newNeedles()
+	for _, i := range found {
+		f := &j.fields[i]
+		for _, s := range f.spans {
+			n.add((*f.text)[s.Start:s.End], s.Rule)
+		}
+	}
+	if len(n.list) == 0 {
+		return nil
+	}
+	var out []int
+	for i := range j.fields {
+		f := &j.fields[i]
+		if more := n.find(nil, *f.text); len(more) > 0 && !j.passes(f) {
+			f.spans = detect.Resolve(append(f.spans, more...))
+		}
+		if len(f.spans) > 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// passes reports whether every layer lets the field pass unread.
+func (j *job) passes(f *field) bool {
+	for _, l := range j.layers {
+		if !l.keeps(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// needles are texts looked for all at once: by a filter over the hash of their
+// first four bytes, then by comparison.
+type needles struct {
+	list   []needle
+	heads  map[uint32][]int
+	filter [1 << 16 / 64]uint64
+}
+
+type needle struct {
+	text string
+	rule *detect.Rule
+	word bool // only as a whole word
+}
+
+func newNeedles() *needles { return &needles{heads: map[uint32][]int{}} }
+
+const (
+	shortestSecret = 6
+	shortestData   = 5
+)
+
+func (n *needles) add(v string, r *detect.Rule) {
+	secret := r.Class() == detect.Secret
+	if len(v) < shortestData || secret && len(v) < shortestSecret || len(v) > 4<<10 || detect.IsPlaceholder(v) {
+		return
+	}
+	n.put(v, r, !secret)
+	if u, err := url.PathUnescape(v); err == nil && u != v && len(u) >= shortestData {
+		n.put(u, r, !secret)
+		v = u
+	}
+	for _, form := range [...]string{url.QueryEscape(v), url.PathEscape(v), quoted(v)} {
+		if form != v {
+			n.put(form, r, !secret)
+		}
+	}
+	if secret && len(v) >= 8 {
+		for _, form := range inBase64(v) {
+			n.put(form, r, false)
+		}
+	}
+}
+
+func quoted(v string) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return v
+	}
+	return string(b[1 : len(b)-1])
+}
+
+// inBase64 returns what of the base64 of a text that holds v depends on v alone, for
+// each of the three places it may start at.
+func inBase64(v string) []string {
+	var out []string
+	for shift := range 3 {
+		padded := append(make([]byte, shift), v...)
+		s := base64.RawStdEncoding.EncodeToString(padded)
+		from := [...]int{0, 2, 3}[shift]
+		to := len(padded) / 3 * 4
+		if to-from >= 10 {
+			out = append(out, s[from:to])
+			if u := strings.NewReplacer("+", "-", "/", "_").Replace(s[from:to]); u != s[from:to] {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+func (n *needles) put(v string, r *detect.Rule, word bool) {
+	h := head(v)
+	for _, k := range n.heads[h] {
+		if n.list[k].text == v {
+			return
+		}
+	}
+	n.heads[h] = append(n.heads[h], len(n.list))
+	n.list = append(n.list, needle{v, r, word})
+	bit := mix(h)
+	n.filter[bit/64] |= 1 << (bit % 64)
+}
+
+func head(v string) uint32 {
+	return uint32(v[0]) | uint32(v[1])<<8 | uint32(v[2])<<16 | uint32(v[3])<<24
+}
+
+func mix(h uint32) uint32 { return h * 2654435761 >> 16 }
+
+func (n *needles) find(spans []detect.Span, text string) []detect.Span {
+	for i := 0; i+shortestData <= len(text); i++ {
+		h := head(text[i : i+4])
+		if bit := mix(h); n.filter[bit/64]&(1<<(bit%64)) == 0 {
+			continue
+		}
+		for _, k := range n.heads[h] {
+			d := &n.list[k]
+			if strings.HasPrefix(text[i:], d.text) && (!d.word || wholeWord(text, i, i+len(d.text))) {
+				spans = append(spans, detect.Span{Start: i, End: i + len(d.text), Rule: d.rule})
+			}
+		}
+	}
+	return spans
+}
+
+func wholeWord(text string, start, end int) bool {
+	return (start == 0 || !isWord(text[start-1]) || !isWord(text[start])) && (end == len(text) || !isWord(text[end]) || !isWord(text[end-1]))
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c >= 0x80
+}
