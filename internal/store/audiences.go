@@ -126,7 +126,7 @@ func (s *Store) RegisteredNames(ctx context.Context, ws hodl.WorkspaceID, m hodl
 // altering it, and returns what it became.
 func (s *Store) ChangeAudience(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.AudienceID, change func(*hodl.Audience) error) (a *hodl.Audience, err error) {
 	err = s.change(ctx, ws, func(tx *sql.Tx) error {
-		a, err = scanAudience(tx.QueryRowContext(ctx, `select `+audienceColumns+` from audiences where workspace = $1 and mode = $2 and id = $3`+s.forUpdate(), ws, m, id))
+		a, err = scanAudience(tx.QueryRowContext(ctx, `select `+audienceColumns+` from audiences where workspace = $1 and mode = $2 and id = $3`+s.locked(), ws, m, id))
 		if err != nil {
 			return missing(err, "audience", id)
 		}
@@ -142,14 +142,6 @@ func (s *Store) ChangeAudience(ctx context.Context, ws hodl.WorkspaceID, m hodl.
 		return err
 	})
 	return a, err
-}
-
-// forUpdate locks the rows of a select in a change. SQLite's writer is alone anyway.
-func (s *Store) forUpdate() string {
-	if s.Engine() == "postgres" {
-		return " for update"
-	}
-	return ""
 }
 
 // DeleteAudience takes an audience out of the registry and returns what it was.

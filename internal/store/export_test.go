@@ -4,8 +4,16 @@ import (
 	"context"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"hodl"
 )
+
+// Watched returns o for a store whose statements on PostgreSQL t sees.
+func (o Options) Watched(t pgx.QueryTracer) Options {
+	o.tracer = t
+	return o
+}
 
 // Hold keeps the writer busy until release is called, so that a test can fill one
 // batch. It returns once the writer is held.

@@ -157,9 +157,10 @@ func (s *Store) locked() string {
 // [hodl.NotFound]. It is the one look-up that does not know its workspace yet.
 func (s *Store) Principal(ctx context.Context, digest [32]byte) (*hodl.Principal, error) {
 	const columns = `k.workspace, k.id, k.member, k.mode, k.scopes, k.addresses, k.origins, k.expires_at, k.last_used_at, k.revoked_at`
-	query := `select ` + columns + `, m.role, w.plan
+	const sqlite = `select ` + columns + `, m.role, w.plan
 		from api_keys k join members m on m.workspace = k.workspace and m.id = k.member and m.removed_at = 0 join workspaces w on w.workspace = k.workspace
 		where k.digest = $1`
+	query := sqlite
 	if s.Engine() == "postgres" {
 		query = `select ` + columns + `, k.role, k.plan from hodl_credential($1) k`
 	}

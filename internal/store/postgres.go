@@ -36,6 +36,7 @@ func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 	// A commit is on the disk before anyone is told of it, whatever the server's default.
 	config.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
 	config.ConnConfig.RuntimeParams["application_name"] = "hodl"
+	config.ConnConfig.Tracer = o.tracer
 	config.MaxConns = max(config.MaxConns, 8)
 	// A prepared statement keeps the plan that was right for its tables when they
 	// were small. Connections that live for minutes are soon planned anew.

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"hodl"
 	"hodl/internal/seal"
 )
@@ -33,6 +35,8 @@ type Options struct {
 	Log      *slog.Logger
 	MaxBatch int // writes in one transaction; 512 when 0
 	Queue    int // writes waiting before new ones are refused; 4096 when 0
+
+	tracer pgx.QueryTracer // sees every statement on PostgreSQL; for tests
 }
 
 // A Store is safe for concurrent use.
