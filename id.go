@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"regexp"
 	"sync"
 	"time"
@@ -39,20 +40,44 @@ type IDs struct {
 	mu   sync.Mutex
 	pool [1024]byte
 	left int
+	at   int64  // the millisecond of the last id, and
+	high uint16 // what follows it there
+	low  uint64
 }
 
 // crockford is Crockford's base32 alphabet in the order of its digits, as ULID uses it.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // New returns prefix_ followed by 26 letters and digits: 48 bits of Unix
-// milliseconds and 80 random bits (the ULID layout).
+// milliseconds and 80 random bits (the ULID layout). Of two ids made in the same
+// millisecond, one after the other, the later sorts behind the earlier: by a random
+// step of up to 2⁴⁰, so that nobody can tell it from its neighbour.
 func (g *IDs) New(prefix string, now time.Time) string {
+	at := now.UnixMilli()
 	var raw [16]byte
-	binary.BigEndian.PutUint64(raw[:8], uint64(now.UnixMilli())<<16)
-	g.random(raw[6:])
+	binary.BigEndian.PutUint64(raw[:8], uint64(at)<<16)
+	high, low := g.next(at)
+	binary.BigEndian.PutUint16(raw[6:], high)
+	binary.BigEndian.PutUint64(raw[8:], low)
 	out := make([]byte, 0, len(prefix)+27)
 	out = append(append(out, prefix...), '_')
 	return string(appendBase32(out, raw))
+}
+
+// next returns the 80 bits of an id. The first ones of a millisecond leave the upper
+// half of the range to those that follow.
+func (g *IDs) next(at int64) (high uint16, low uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var b [10]byte
+	g.random(b[:])
+	if at != g.at {
+		g.at, g.high, g.low = at, binary.BigEndian.Uint16(b[:])>>1, binary.BigEndian.Uint64(b[2:])
+		return g.high, g.low
+	}
+	low, carry := bits.Add64(g.low, 1+binary.BigEndian.Uint64(b[2:])>>24, 0)
+	g.high, g.low = g.high+uint16(carry), low
+	return g.high, g.low
 }
 
 // LowestID returns the lowest id that [IDs.New] makes in the millisecond of t: where
@@ -73,9 +98,8 @@ func (id HodlID) MadeIn(t time.Time) bool {
 		string(id) >= LowestID("hdl", t.Add(-time.Minute)) && string(id) < LowestID("hdl", t.Add(time.Minute))
 }
 
+// random is called under the lock.
 func (g *IDs) random(b []byte) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.left < len(b) {
 		// crypto/rand.Read never fails: it ends the program instead.
 		_, _ = rand.Read(g.pool[:])

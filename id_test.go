@@ -32,6 +32,19 @@ func TestIDsSortByTime(t *testing.T) {
 	}
 }
 
+// Lists are in the order of ids: what is made in one millisecond stays in order too.
+func TestIDsOfOneMillisecond(t *testing.T) {
+	var ids hodl.IDs
+	now := time.Now()
+	var list []string
+	for i := range 10000 {
+		list = append(list, ids.New([]string{"hdl", "key"}[i%2], now)[4:])
+	}
+	if !slices.IsSorted(list) {
+		t.Error("ids of one millisecond do not sort by the order they were made in")
+	}
+}
+
 // The time can be read from an id as from a ULID.
 func TestIDsHoldTheirTime(t *testing.T) {
 	var ids hodl.IDs
