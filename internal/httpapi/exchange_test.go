@@ -336,6 +336,9 @@ func TestRevokeAll(t *testing.T) {
 		{"a colleague's key", member, `{"api_key_id":"` + me.text("key_id") + `"}`, "not_found"},
 		{"a stranger's key", stranger, `{"api_key_id":"` + me.text("key_id") + `"}`, "not_found"},
 		{"a colleague", member, `{"user_id":"` + me.text("user_id") + `"}`, "not_found"},
+		{"nobody", live, `{"user_id":"usr_none"}`, "validation_failed"},
+		{"nobody, by a member", member, `{"user_id":"usr_none"}`, "not_found"},
+		{"a stranger, by an admin", stranger, `{"user_id":"` + me.text("user_id") + `"}`, "validation_failed"},
 		{"everything, by a member", member, `{"all":true}`, "forbidden"},
 		{"a reason too long", live, `{"all":true,"reason":"` + strings.Repeat("x", 1025) + `"}`, "validation_failed"},
 	} {

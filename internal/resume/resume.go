@@ -42,6 +42,7 @@ type Store interface {
 	Revoke(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID, reason string, rec *hodl.Record, d hodl.RecordDetail) error
 	RevokeAll(ctx context.Context, m hodl.Mode, member hodl.UserID, v hodl.Revocation, rec *hodl.Record, d hodl.RecordDetail) error
 	Key(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) (*hodl.APIKey, error)
+	Member(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID) (*hodl.Membership, error)
 	Token(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.TokenID) (*hodl.Token, error)
 	Busy() bool
 	Now() time.Time

@@ -50,15 +50,29 @@ func (s *Service) mayRevoke(ctx context.Context, c Caller, v hodl.Revocation) (h
 		}
 		return k.Mode, "", nil
 	case hodl.OfUser:
-		if v.Subject != string(c.User) && !admin {
-			return "", "", noSuch("user", v.Subject)
-		}
+		return c.Mode, c.User, s.mayEnd(ctx, c, hodl.UserID(v.Subject))
 	case hodl.OfWorkspace:
 		if !admin {
 			return "", "", hodl.Errorf(hodl.Forbidden, "all tokens of a workspace are revoked by an admin's key only").WithHint("revoke your own with user_id, or ask an admin")
 		}
 	}
 	return c.Mode, c.User, nil
+}
+
+// mayEnd refuses to end the tokens of others, unless an admin names a member, who may
+// have been removed.
+func (s *Service) mayEnd(ctx context.Context, c Caller, user hodl.UserID) error {
+	switch {
+	case user == c.User:
+		return nil
+	case c.Role != hodl.Admin:
+		return noSuch("user", string(user))
+	}
+	_, err := s.store.Member(ctx, c.Workspace, user)
+	if hodl.CodeOf(err) == hodl.NotFound {
+		return hodl.Invalid("user_id", "names nobody who is or was a member of this workspace")
+	}
+	return err
 }
 
 // EndKey ends the tokens that a revoked API key minted: whoever took the key may
