@@ -1,10 +1,8 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
-	"time"
 
 	"hodl"
 )
@@ -151,59 +149,6 @@ func TestTokenRoutesWantAToken(t *testing.T) {
 			{name: "the token", as: token, method: r.method, path: path, body: r.body, status: 200},
 		})
 	}
-}
-
-// What is others' looks exactly like what never was.
-func TestOthersThingsAreNotThere(t *testing.T) {
-	w := newWorld(t)
-	names := w.owned()
-	absent := strings.NewReplacer("{ses}", "ses_nowhere", "{fp}", strings.Repeat("0", 64), "{hdl}", "hdl_nowhere",
-		"{jti}", "rt_nowhere", "{acr}", "acr_nowhere", "{key}", "key_nowhere", "{aud}", "aud_nowhere", "{usr}", "usr_nowhere", "{wks}", "wks_nowhere")
-	for _, r := range keyRoutes {
-		if names.Replace(r.path+r.body) == r.path+r.body || r.method == "PUT" {
-			continue
-		}
-		for _, who := range []string{sandbox, member, stranger} {
-			if who == sandbox && strings.Contains(r.path, "api_keys") {
-				continue // below
-			}
-			if who != stranger && (strings.Contains(r.path, "{usr}") || strings.Contains(r.path, "{wks}")) {
-				continue // all members of a workspace see it
-			}
-			if who == member && strings.Contains(r.path, "audiences") {
-				continue // all members see them; see TestAudienceRegistry
-			}
-			w.clock.advance(time.Second) // a sandbox key goes no faster than the plan developer
-			there := w.call(who, r.method, names.Replace(r.path), names.Replace(r.body))
-			never := w.call(who, r.method, absent.Replace(r.path), absent.Replace(r.body))
-			if there.status != 404 || there.code() != "not_found" {
-				t.Errorf("%s %s with %s: %s", r.method, r.path, who, there)
-			}
-			echo := strings.NewReplacer("ses_owned", "ses_nowhere", names.Replace("{hdl}"), "hdl_nowhere", names.Replace("{jti}"), "rt_nowhere",
-				names.Replace("{acr}"), "acr_nowhere", names.Replace("{key}"), "key_nowhere", names.Replace("{aud}"), "aud_nowhere",
-				names.Replace("{usr}"), "usr_nowhere", names.Replace("{wks}"), "wks_nowhere")
-			if got := echo.Replace(string(there.body)); got != string(never.body) {
-				t.Errorf("%s %s with %s:\n%s is told from\n%s", r.method, r.path, who, there.body, never.body)
-			}
-		}
-	}
-	w.run([]scenario{{name: "a sandbox key ends a live key", as: sandbox, method: "POST", path: names.Replace("/v1/api_keys/{key}/revoke"), status: 404, code: "not_found"}})
-	if a := w.ok(live, "GET", "/v1/sessions/ses_owned/content", ""); !bytes.Contains(a.body, []byte("canary node")) {
-		t.Errorf("others changed it: %s", a)
-	}
-}
-
-func TestListsShowWhatIsOnesOwn(t *testing.T) {
-	w := newWorld(t)
-	names := w.owned()
-	secrets := []string{"canary", "ses_owned", names.Replace("{hdl}"), names.Replace("{jti}"), names.Replace("{acr}"), names.Replace("{key}")}
-	var list []scenario
-	for _, path := range []string{"/v1/hodls", "/v1/hodls?q=canary", "/v1/hodls?q=-nothing", "/v1/hodls?tag=canary", "/v1/hodls?session_id=ses_owned", "/v1/hodls?q=is:deleted", "/v1/hodls/export", "/v1/hodls/check?url=https://example.com/owned", "/v1/tags", "/v1/tags?prefix=c", "/v1/sessions", "/v1/resume_tokens", "/v1/resume_tokens?session_id=ses_owned", "/v1/access_records", "/v1/access_records?session_id=ses_owned", "/v1/api_keys"} {
-		for _, who := range []string{sandbox, member, stranger} {
-			list = append(list, scenario{name: path + " with " + who, as: who, method: "GET", path: path, status: 200, hasNot: secrets})
-		}
-	}
-	w.run(list)
 }
 
 // A session id is taken within a workspace and mode, and nowhere else.
