@@ -81,10 +81,21 @@ func (s *scanner) userinfo(i, end int, scheme string) {
 	}
 }
 
-var commonUserinfo = words("x-oauth-basic password pass xxx **** *** ... <password> xxxx xxxxx")
+var commonUserinfo = words("x-oauth-basic xxx **** *** ... <password> xxxx xxxxx")
 
+// isTemplate reports whether v is to be filled in: ${NAME}, {{ name }}, <name>, ***.
 func isTemplate(v string) bool {
-	return IsPlaceholder(v) || strings.ContainsAny(v, "{}<>$*") && (closes(v) || v[0] == '$' || strings.Contains(v, "${") || strings.Contains(v, "{{") || strings.Trim(v, "*") == "") || strings.HasPrefix(v, "%s") || strings.HasPrefix(v, "[") || len(v) > 2 && !varied2(v)
+	if IsPlaceholder(v) || closes(v) && strings.IndexByte("<{[*", v[0]) >= 0 || len(v) > 2 && !varied2(v) {
+		return true
+	}
+	for _, t := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"<%", "%>"}, {"#{", "}"}} {
+		if _, rest, ok := strings.Cut(v, t[0]); ok {
+			if name, _, ok := strings.Cut(rest, t[1]); ok && strings.IndexAny(name, "()[]{}<>#") < 0 {
+				return true
+			}
+		}
+	}
+	return strings.HasPrefix(v, "%s") || v[0] == '$' && len(v) > 1 && isIdentifier(v[1:]) || v[0] == ':' && isIdentifier(v[1:])
 }
 
 // query reads the parameters of text[i:end].
@@ -135,7 +146,7 @@ func (s *scanner) parameter(name string, start, end int, r *Rule) {
 	switch {
 	case strings.Contains(plain, "@") && len(plain) < 256 && s.addressee(plain, start, end, v):
 	case sensitiveParams[name]:
-		if !paramWord(plain) {
+		if !paramWord(plain) && (len(plain) >= 8 || shortParams[name]) && !repeats(plain) {
 			s.add(start, end, r)
 		}
 	case suspectParams[name] && !harmlessParam(name, plain):
@@ -151,12 +162,18 @@ func (s *scanner) parameter(name string, start, end int, r *Rule) {
 	}
 }
 
+// shortParams hold secrets that people type.
+var shortParams = words("password passwd pwd pass pin passcode otp zak")
+
 func paramWord(v string) bool {
 	return len(v) < 4 || commonWords[strings.ToLower(v)] || v[0] == '$' || v[0] == ':' || isIdentifier(v) && shapeOf(v).digits == 0 && len(v) < 7 && commonWords[strings.ToLower(v)]
 }
 
 // harmlessParam knows values that only look drawn by chance.
 func harmlessParam(name, v string) bool {
+	if len(v) >= 10 && v[4] == '-' && v[7] == '-' && is(v[0], digit) {
+		return true // a date
+	}
 	return looksUUID(v) && name != "code" && name != "state" && name != "key" || (len(v) == 40 || len(v) == 64 || len(v) == 32) && looksHex(v) && name != "code" && name != "state" && name != "key" && name != "hash"
 }
 
@@ -229,7 +246,7 @@ func (s *scanner) fragment(i, end int) {
 		s.query(i, end, ruleFragment)
 		return
 	}
-	if len(f) >= 20 && looksRandom(f) && !strings.Contains(f, "-") {
+	if len(f) >= 20 && looksRandom(f) && !strings.ContainsAny(f, "-_") && !isSHA(f) {
 		s.add(i, end, ruleFragment)
 	}
 }
@@ -264,7 +281,7 @@ func (s *scanner) segment(i, stop int, part, previous string, hooks bool) {
 	case len(part) < 8 || isTemplate(part):
 	case hooks && len(part) >= 16 && looksDrawn(core(part)):
 		s.add(i, stop, ruleWebhook)
-	case capabilities[previous] && len(part) >= 16 && !looksUUID(part) && !isSHA(part) && drawnPart(part):
+	case opens(previous) && len(part) >= 16 && !looksUUID(part) && !isSHA(part) && drawnPart(part):
 		s.add(i, stop, rulePath)
 	case strings.HasPrefix(part, "bot") && strings.Contains(part, ":"):
 		s.add(i+3, stop, ruleWebhook)
@@ -275,6 +292,20 @@ func (s *scanner) segment(i, stop int, part, previous string, hooks bool) {
 			}
 		}
 	}
+}
+
+// opens reports whether a part of a path, or a word of it, says that what follows
+// gives access.
+func opens(part string) bool {
+	if capabilities[part] {
+		return true
+	}
+	for w := range strings.FieldsFuncSeq(part, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+		if len(w) > 3 && capabilities[w] {
+			return true
+		}
+	}
+	return false
 }
 
 func drawnPart(v string) bool {

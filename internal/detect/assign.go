@@ -40,7 +40,10 @@ func (s *scanner) bound(from, to int, m meaning) {
 			i++
 		}
 	}
-	if s.at(i) == ']' {
+	if s.at(i) == '&' {
+		i += len(s.entity(i))
+	}
+	for s.at(i) == ']' || s.at(i) == '[' && s.at(i+1) == ']' {
 		i++
 	}
 	gap := s.skipSpace(i)
@@ -54,8 +57,10 @@ func (s *scanner) bound(from, to int, m meaning) {
 	next, ok := s.operator(gap, &c, gap > i, closed)
 	if !ok {
 		s.element(from, to, m)
+		s.compared(from, m)
 		return
 	}
+	c.connection = s.at(next-1) == '=' && gap == i && (s.at(from-1) == ';' || s.at(from-1) == ' ' && s.at(from-2) == ';')
 	after := s.skipSpace(next)
 	if after == next && gap == i {
 		c.code = false
@@ -85,6 +90,31 @@ func (s *scanner) operator(i int, c *context, gap, closed bool) (int, bool) {
 		return s.typed(i)
 	}
 	return i, true
+}
+
+// compared reads the value of a comparison written the other way: "x" == password.
+func (s *scanner) compared(from int, m meaning) {
+	i := from
+	for n := 0; n < 4 && isSpace(s.at(i-1)); n++ {
+		i--
+	}
+	j := s.back(i, plus, 3)
+	if i-j < 2 || s.at(j-1) == '!' {
+		j--
+	}
+	for n := 0; n < 4 && isSpace(s.at(j-1)); n++ {
+		j--
+	}
+	if i-j < 2 || !isQuote(s.at(j-1)) {
+		return
+	}
+	q := s.text[j-1]
+	for k := j - 2; k >= 0 && k > j-200 && s.text[k] != '\n'; k-- {
+		if s.text[k] == q {
+			s.offer(k+1, j-1, m, context{quoted: true})
+			return
+		}
+	}
 }
 
 // typed passes over a type between : and =, as in password: string = "x".
@@ -156,6 +186,8 @@ func (s *scanner) value(i int, m meaning, c context) {
 		s.escaped(i+2, s.text[i:i+2], m, c)
 	case isQuote(s.at(i)):
 		s.quoted(i, m, c)
+	case s.at(i) == '&' && s.entity(i) != "":
+		s.escaped(i+len(s.entity(i)), s.entity(i), m, c)
 	default:
 		s.bare(i, m, c)
 	}
@@ -176,6 +208,16 @@ func (s *scanner) unwrap(i int) int {
 		return j + 1
 	}
 	return i
+}
+
+// entity returns the quote of HTML at i, "" for none.
+func (s *scanner) entity(i int) string {
+	for _, e := range [...]string{"&#34;", "&#39;", "&quot;", "&apos;", "&#x27;"} {
+		if strings.HasPrefix(s.text[i:], e) {
+			return e
+		}
+	}
+	return ""
 }
 
 func (s *scanner) list(i int, m meaning, c context) {
@@ -248,9 +290,11 @@ func (s *scanner) bare(i int, m meaning, c context) {
 	if n := strings.IndexAny(s.text[i:end], ";"); n > 0 {
 		end = i + n
 	}
-	if s.at(end-1) == '.' && end-i > 1 {
+	for end > i+1 && (s.text[end-1] == '.' || s.text[end-1] == ':' || s.text[end-1] == ')' && s.at(end) == ':') {
 		end--
 	}
+	c.prose = s.at(end) == ' ' && is(s.at(end+1), letter)
+	c.connection = c.connection || s.at(end) == ';' && is(s.at(end+1), letter) && !c.code && s.at(i-1) == '='
 	s.offer(i, end, m, c)
 }
 

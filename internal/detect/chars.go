@@ -31,7 +31,7 @@ var classOf = func() (t [256]uint8) {
 	}
 	t['_'], t['-'] = under, dash
 	t['+'], t['/'], t['='] = plus, plus, plus
-	t['.'], t['~'], t[':'] = dot, dot, dot
+	t['.'], t['~'], t[':'], t['!'] = dot, dot, dot, dot
 	return t
 }()
 

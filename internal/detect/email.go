@@ -42,6 +42,9 @@ func (s *scanner) domain(i int) int {
 	if len(name) < 2 || fileEndings[strings.ToLower(name)] || s.text[i] == '.' {
 		return -1
 	}
+	if strings.HasPrefix(name, "xn--") {
+		return end
+	}
 	for k := range len(name) {
 		if !is(name[k], letter|dash) && name[k] < 0x80 {
 			return -1

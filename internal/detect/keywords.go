@@ -30,8 +30,8 @@ type keyword struct {
 const nameWords = `pass pwd psw passwd secret token key auth cred sig cookie session sessid nonce salt otp totp pin code mnemonic
 	seed license licence webhook login clientid client_id client-id appid app_id account dsn connectionstring jwt sid crumb csrf
 	verifier bearer kennwort senha contrase motdepasse wachtwoord haslo hasło parola lozinka heslo sifre şifre lösenord losenord
-	adgangskode salasana jelsz пароль 密码 密碼 口令 パスワード 비밀번호 clave psk bindpw rootpw dbpw userpw mdp pw pat hash iv state hmac
-	roleid role_id apiid oauth tenant mac sasl phrase`
+	adgangskode salasana jelsz пароль 密码 密碼 口令 パスワード 비밀번호 clave psk bindpw rootpw dbpw userpw mdp pw pat iv
+	roleid role_id apiid oauth tenant sasl phrase`
 
 // pairs of letters that start a comment of HTTP or a command.
 var structural = []keyword{
@@ -71,7 +71,7 @@ var structural = []keyword{
 	{text: "{ssha", look: lookHash},
 	{text: "$scrypt$", look: lookHash},
 	{text: "$p$", look: lookHash},
-	{text: "$7$", look: lookHash},
+	{text: "$7$", look: lookHash}, {text: "$8$", look: lookHash}, {text: "$9$", look: lookHash},
 	{text: "$sha1$", look: lookHash},
 }
 

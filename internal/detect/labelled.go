@@ -1,13 +1,16 @@
 package detect
 
+import "strings"
+
 // labelled looks for a number of the kind that the label at [start, end) tells.
 func (s *scanner) labelled(start, end int, l *label) {
 	if is(s.at(start), letter) && !s.wordStarts(start) || len(l.shapes) == 0 {
 		return
 	}
-	if len(l.words) > 0 && end-start <= 4 && is(s.at(end), letter) {
+	if end-start <= 4 && is(s.at(end-1), letter) && is(s.at(end), letter) {
 		return // a short label is a whole word
 	}
+	s.before(start, l)
 	limit := min(len(s.text), end+48)
 	tries := 0
 	for i := end; i < limit && tries < 7; i++ {
@@ -21,9 +24,53 @@ func (s *scanner) labelled(start, end int, l *label) {
 		tries++
 		if to := s.shaped(i, l); to > 0 {
 			s.add(i, to, l.rule)
+			if !s.another(to) {
+				return
+			}
+			i, limit = to, min(len(s.text), to+32)
+		}
+	}
+}
+
+// another reports whether a list goes on after a number.
+func (s *scanner) another(i int) bool {
+	rest := s.text[i:min(len(s.text), i+6)]
+	for _, w := range [...]string{" and ", ", ", " or ", " y ", " und ", " e ", " ve "} {
+		if strings.HasPrefix(rest, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// before looks for a number that its label follows: X123 is my passport.
+func (s *scanner) before(start int, l *label) {
+	if !strings.HasPrefix(s.text[max(0, start-1):start], " ") {
+		return
+	}
+	i := start - 1
+	for n := 0; i > 0 && n < 40 && s.text[i-1] != '\n' && s.text[i-1] != '.' && s.text[i-1] != ','; n++ {
+		i--
+		if !is(s.text[i], alnum) || is(s.at(i-1), alnum) || n < 5 {
+			continue
+		}
+		if to := s.shaped(i, l); to > 0 && linked(s.text[to:start]) && shapeOf(s.text[i:to]).digits > 2 {
+			s.add(i, to, l.rule)
 			return
 		}
 	}
+}
+
+// linked reports whether the words between a number and its label say that it is
+// one.
+func linked(between string) bool {
+	between = strings.ToLower(between)
+	for _, w := range [...]string{" is my ", " is a ", " es mi ", " är m", " is his ", " is her ", " is your ", " is the ", " on mi", " en mi ", " ist mein", " est mon ", " è "} {
+		if strings.HasPrefix(between, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // shaped returns where the number that starts at i and has one of the label's
@@ -37,7 +84,7 @@ func (s *scanner) shaped(i int, l *label) int {
 		for n < len(shape) && end < len(s.text) && n < len(compact) {
 			c := s.text[end]
 			if !is(c, alnum) {
-				if n == 0 || !contains(" -./+", c) || !is(s.at(end+1), alnum) || c == ' ' && !is(s.at(end+1), digit|upper) || c == '+' && l.kind != "fi" && l.kind != "se" {
+				if n == 0 || !contains(" -./+:", c) || !is(s.at(end+1), alnum) || c == ':' && l.kind != "in" || c == ' ' && (!is(s.at(end+1), digit|upper) || is(s.at(end-1), lower)) || c == '+' && l.kind != "fi" && l.kind != "se" {
 					break
 				}
 				end++

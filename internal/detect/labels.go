@@ -35,20 +35,20 @@ var (
 )
 
 var labelTable = []label{
-	{ruleSSN, "ssn", "ssn;social security;socialsecurity;social_security;sozialversicherung", []string{"999999999", "99999999A999"}, nil},
-	{rulePhone, "phone", "phone;mobile;telefon;téléphone;telephone;cell;tel:;tel.;fax;whatsapp;handy;móvil;movil;celular;cep tel;gsm;sms;teléfono;rufnummer;numero di telefono;cellulare;電話;전화;номер телефона;call me;contact number;contact no;dial;hotline;reach me;ring me;call us;text me;numara;msisdn;callback number;viber;numéro;portable", nil, nil},
+	{ruleSSN, "ssn", "ssn;social security;socialsecurity;social_security;sozialversicherung", []string{"999999999", "99999999A999"}, func(v string) bool { return len(v) > 9 || validSSN([]byte(v)) }},
+	{rulePhone, "phone", "phone;mobile;telefon;téléphone;telephone;cell;tel:;tel.;fax;whatsapp;handy;móvil;movil;celular;cep tel;gsm;sms;teléfono;rufnummer;numero di telefono;cellulare;電話;전화;номер телефона;call me;contact number;contact no;dial;hotline;reach me;ring me;call us;text me;numara;msisdn;callback number;viber;numéro;portable;call back;callback;telepono;cep no;desk:;selular;handphone;telp;tlf;tfno;puhelin;mob:;mob.;ph:;ph.;puh;direct line;extension", nil, nil},
 	{ruleWallet, "wallet", "wallet;ethereum;eth address;crypto;bitcoin;btc", nil, nil},
 	{ruleTax, "itin", "itin;individual taxpayer", []string{"999999999"}, func(v string) bool { return v[0] == '9' }},
-	{rulePassport, "passport", "passport;pasaporte;reisepass;passaporto;paspoort;passeport;passnummer;paszport;pasaport;паспорт;여권;旅券;passaporte;護照;护照;pasi;passinumero;passi;us passport", []string{"A99999999", "AA9999999", "AA999999", "999999999", "A9999999", "AAA999999", "A999A9999", "99AA99999", "*********", "99999999"}, hasDigit3},
+	{rulePassport, "passport", "passport;pasaporte;reisepass;passaporto;paspoort;passeport;passnummer;paszport;pasaport;паспорт;여권;旅券;passaporte;護照;护照;travel document;pass-nr;passinumero;passi;us passport", []string{"A99999999", "AA9999999", "AA999999", "999999999", "A9999999", "AAA999999", "A999A9999", "99AA99999", "*********", "99999999"}, hasDigit3},
 	{ruleDriver, "driver", "driver;driving;licence number;führerschein;fuehrerschein;patente;permis de conduire;permiso de conducir;rijbewijs;prawo jazdy;운전면허;ehliyet;sürücü;carnet de conducir;cnh;dl number;dl#;dln;carta de condução", []string{"A9999999", "A99999999", "A999999999999", "A99999999999999", "AA9999999A", "AA9999999*", "99AA999999", "AAAAA999999AA9AA", "AAAAA999999A99AA", "AAAA*999999AA*AA", "999999999999", "A99999999999", "99999999", "999999999", "9999999", "**99999****", "U1*******A", "9999999999", "***********"}, hasDigit3},
 	{ruleNational, "nino", "nino;national insurance;ni number;national-insurance", []string{"AA999999A", "AA999999"}, nil},
 	{ruleHealth, "nhs", "nhs;national health", []string{"9999999999"}, nhs},
-	{ruleVehicle, "vehicle", "vehicle;license plate;licence plate;number plate;plate;registration number;reg number;kennzeichen;matrícula;plaka;plaque;targa;nummernschild;kfz;rc number;immatriculation;car reg;vrn;vrm;reg no;reg plate", []string{"AA99AAA", "AA99AA9999", "AA99A9999", "AAA999", "AA99999", "A999AAA", "AAA999A", "99A9999", "99AA999", "99AAA99", "99AA9999", "99A99999", "AAA999AA", "99AAA999", "A99999", "AA9999", "99A999", "AAA9999", "A9AAA", "A99AAA", "AAA99A", "AAA9A", "99AA99", "99AAAA99", "99AA99AA", "9999AAA", "999AAA", "AA999AA", "99AAA9", "AAA99", "AA9999AA", "99A9999A"}, nil},
+	{ruleVehicle, "vehicle", "vehicle;license plate;licence plate;number plate;plate;registration number;reg number;kennzeichen;matrícula;plaka;plaque;targa;nummernschild;kfz;rc number;immatriculation;car reg;vrn;vrm;reg no;reg plate", []string{"AA99AAA", "AA99AA9999", "AA99A9999", "*****", "******", "*******", "********", "*********", "**********", "AAA999", "AA99999", "A999AAA", "AAA999A", "99A9999", "99AA999", "99AAA99", "99AA9999", "99A99999", "AAA999AA", "99AAA999", "A99999", "AA9999", "99A999", "AAA9999", "A9AAA", "A99AAA", "AAA99A", "AAA9A", "99AA99", "99AAAA99", "99AA99AA", "9999AAA", "999AAA", "AA999AA", "99AAA9", "AAA99", "AA9999AA", "99A9999A"}, mixed},
 	{ruleNational, "es", "dni;nif;nie;número de identidad;extranjero", []string{"99999999A", "A9999999A", "9999999A"}, nil},
 	{ruleNational, "it", "codice fiscale;fiscal code;codicefiscale", []string{"AAAAAA99A99A999A", "AAAAAA**A**A***A"}, nil},
 	{ruleNational, "it_card", "carta d'identità;carta di identità;carta d'identita;cie;identity card;id card;identitätskarte;personalausweis;ausweis;identiteitskaart;carte d'identité;cni;dowód;nüfus;id number;id no;id-nummer;ausweisnummer;identity number;identity no;identification number;government id;cédula;cedula;身份证;身分證;national identification;personal id;ktp;nik", []string{"AA99999AA", "AA9999999", "9999999AA", "*********", "**********", "***********", "************", "*************", "AA99999**", "99999999", "999999999999999999", "99999999999999999X"}, hasDigit4},
-	{ruleNational, "fi", "henkilötunnus;hetu;personbeteckning;finnish;henkilo", []string{"999999*999*"}, nil},
-	{ruleNational, "se", "personnummer;samordningsnummer;personal number;personal identity number;fødselsnummer;fodselsnummer;cpr", []string{"999999999999", "9999999999", "99999999999"}, nil},
+	{ruleNational, "fi", "henkilötunnus;hetu;tunnus;personbeteckning;finnish;henkilo", []string{"999999*999*", "999999999*"}, nil},
+	{ruleNational, "se", "personnummer;pnr;swedish;samordningsnummer;personal number;personal identity number;fødselsnummer;fodselsnummer;cpr", []string{"999999999999", "9999999999", "99999999999"}, nil},
 	{ruleNational, "pl", "pesel", eleven, func(v string) bool { return (weighted(v, 1, 3, 7, 9, 1, 3, 7, 9, 1, 3)+int(v[10]-'0'))%10 == 0 }},
 	{ruleNational, "tr", "tc kimlik;tckn;t.c.;kimlik;turkish;turkey national", eleven, func(v string) bool { return v[0] != '0' }},
 	{ruleNational, "kr", "주민등록;주민;외국인등록;외국인;resident registration;rrn;frn;alien registration;foreigner registration;korean rrn", []string{"9999999999999"}, nil},
@@ -76,6 +76,8 @@ var labelTable = []label{
 	{ruleLicence, "medical", "dea;medical licen;medical cert;certificate number;licensed;prescriber", []string{"AA9999999", "A99999999"}, nil},
 	{ruleBirth, "birth", "date of birth;dob:;dob ;dob,;dob\";birth date;birthdate;geburtsdatum;born on;date_of_birth;birthday", nil, nil},
 }
+
+func mixed(v string) bool { sh := shapeOf(v); return sh.digits > 0 && sh.letters() > 0 }
 
 func hasDigit3(v string) bool { return shapeOf(v).digits >= 3 }
 func hasDigit4(v string) bool { return shapeOf(v).digits >= 4 }

@@ -32,7 +32,7 @@ func init() {
 			loginpass ldappass authpass proxypass kennwort senha contrasena contraseña motdepasse wachtwoord haslo hasło
 			parola lozinka heslo sifre şifre lösenord losenord adgangskode salasana jelszó jelszo пароль 密码 密碼 口令
 			パスワード 비밀번호 secretpassword dbpw userpw adminpw rootpw requirepass masterauth passplain psk presharedkey
-			wpapsk bindpw rootpwd mdp senhas clave pinpad unlockcode`},
+			wpapsk bindpw apipass apipassword rootpwd mdp senhas clave pinpad unlockcode`},
 		{strong, ruleSecret, `secret secrets secretkey clientsecret sharedsecret appsecret consumersecret apisecret
 			jwtsecret webhooksecret secretkeybase secretaccesskey cookiesecret sessionsecret signingsecret hmacsecret
 			totpsecret otpsecret secretvalue secrettoken geheimnis segreto secreto masterkey encryptionsecret appkeysecret clientkeysecret accesssecret tokensecret keysecret kubeadmcertificatekey`},
@@ -46,14 +46,14 @@ func init() {
 			hostkey primarykeybase securekey authenticationkey projectkey serverkey writekey readkey adminkey
 			applicationkey integrationkey ingestkey ingestionkey rsakey signkey sasl sharedaccesssignature
 			consumerkey publishablekey nkey xkey nkeyseed instrumentationkey partnerkey merchantkey tenantkey userkey
-			accesskeysecret clientkey keyvalue tokenkey enckey encryptkey privkey sessionkey apipass apipassword`},
+			accesskeysecret clientkey keyvalue tokenkey enckey encryptkey privkey sessionkey`},
 		{strong, ruleCredential, `credential credentials creds cred connectionstring connstring authorization authsecret
 			authcode verifier oauthverifier sig signature sessionid sessid phpsessid jsessionid sid cookie
 			authcookie setcookie otp totp mfa onetimecode recoverycode backupcode verificationcode seed accesscredential`},
 		{weak, ruleKey, `key pubkey publickey clientid appid accountid accesskeyname applicationid`},
-		{weak, ruleCredential, `auth oauth pass pw login secretid roleid session nonce salt hash passwordhash iv
+		{weak, ruleCredential, `auth oauth pass pw login secretid roleid session nonce salt passwordhash iv
 			code pin webhook webhookurl dsn license licence certificate userid tokenid authentication oauthnonce oauthsignature
-			state challenge hmac mac subscriptionid tenantid developerkey usertokenhash authdata authstring accesscodes apiid`},
+			challenge subscriptionid tenantid developerkey usertokenhash authdata authstring accesscodes apiid`},
 		{sure, ruleSeed, `mnemonic seedphrase recoveryphrase mnemonicphrase walletmnemonic`},
 	} {
 		for w := range strings.FieldsSeq(row.words) {
@@ -115,6 +115,11 @@ func nameMeans(name string) meaning {
 	}
 	if n > 1 && harmless[string(parts[n-1])] && !idOfKey(parts[:n]) {
 		return meaning{}
+	}
+	for _, p := range parts[:n] {
+		if string(p) == "public" || string(p) == "nopasswd" {
+			return meaning{}
+		}
 	}
 	return meaningOf(parts[:n])
 }

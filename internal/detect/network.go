@@ -32,8 +32,8 @@ func (s *scanner) ipv4(i int) int {
 		return 0
 	}
 	end := s.prefixLength(j, 2)
-	if s.text[i:j] == "0.0.0.0" || strings.HasPrefix(s.text[i:j], "127.") && s.at(j) == ':' {
-		return j
+	if a := s.text[i:j]; a == "0.0.0.0" || a == "255.255.255.255" || a == "169.254.169.254" || strings.HasPrefix(a, "127.") || strings.HasPrefix(a, "255.255.") {
+		return j // every machine has it
 	}
 	s.add(i, end, ruleIP)
 	return end
@@ -95,6 +95,24 @@ func (s *scanner) mac(i int) bool {
 	return true
 }
 
+// ciscoMAC reads a hardware address in three groups of four.
+func (s *scanner) ciscoMAC(i int) {
+	for part := range 3 {
+		at := i + 5*part
+		for k := at; k < at+4; k++ {
+			if !is(s.at(k), hexed) {
+				return
+			}
+		}
+		if part < 2 && s.at(at+4) != '.' {
+			return
+		}
+	}
+	if end := i + 14; !is(s.at(end), alnum|dot) && !is(s.at(i-1), alnum|dot) && shapeOf(s.text[i:end]).digits < 12 {
+		s.add(i, end, ruleMAC)
+	}
+}
+
 func (s *scanner) ipv6(i int) {
 	end, colons := i, 0
 	for end < len(s.text) && end-i < 48 && (is(s.text[end], hexed) || s.text[end] == ':' || s.text[end] == '.') {
@@ -113,7 +131,7 @@ func (s *scanner) ipv6(i int) {
 		end = s.run(end+1, word, 16)
 	}
 	a, err := netip.ParseAddr(s.text[i:end])
-	if err != nil || a.IsUnspecified() {
+	if err != nil || a.IsUnspecified() || strings.HasSuffix(s.text[i:end], "::") {
 		return
 	}
 	if short := end - i; short < 5 && s.text[i:end] != "::1" {

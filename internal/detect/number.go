@@ -1,5 +1,7 @@
 package detect
 
+import "strings"
+
 // number looks at the number that starts at i: groups of digits with single
 // separators between them.
 func (s *scanner) number(i int) {
@@ -61,6 +63,19 @@ func (s *scanner) groupsAt(i int, separators string, g *groups) {
 	}
 }
 
+// cut leaves what may be one card: the first group, or the first four.
+func (g *groups) cut() {
+	keep := 1
+	if g.sizes[0] == 4 {
+		keep = min(4, g.count)
+	}
+	for g.count > keep {
+		g.count--
+		g.end -= int(g.sizes[g.count]) + 1
+		g.n -= int(g.sizes[g.count])
+	}
+}
+
 func contains(set string, c byte) bool {
 	for i := range len(set) {
 		if set[i] == c {
@@ -74,6 +89,9 @@ func contains(set string, c byte) bool {
 func (s *scanner) card(i int) int {
 	var g groups
 	s.groupsAt(i, " -", &g)
+	if g.count > 1 && (g.n > 16 || g.sizes[0] > 6) {
+		g.cut()
+	}
 	if g.n < 12 || g.n > 19 || is(s.at(g.end), alnum|under) || !issuer(g.digits[:g.n]) || !luhn(g.digits[:g.n]) {
 		return 0
 	}
@@ -170,7 +188,13 @@ func (s *scanner) phone(i int) int {
 	}
 	var g phoneForm
 	end := s.phoneDigits(i, &g)
-	if end == 0 || is(s.at(end), alnum|under) || s.at(end) == '.' && is(s.at(end+1), digit) || s.at(end) == '-' && is(s.at(end+1), alnum) {
+	if end == 0 {
+		return 0
+	}
+	if s.at(end) == 'x' && is(s.at(end+1), digit) {
+		end = s.run(end+1, digit, 6) // an extension
+	}
+	if is(s.at(end), alnum|under) || s.at(end) == '.' && is(s.at(end+1), digit) || s.at(end) == '-' && is(s.at(end+1), digit) {
 		return 0
 	}
 	switch {
@@ -183,12 +207,27 @@ func (s *scanner) phone(i int) int {
 	case open && g.sizes[0] == 3 && g.sizes[1] == 3 && g.sizes[2] == 4 && g.count == 3:
 	case g.nanp() && g.sep != 0:
 	case s.labelNear(start, "phone") && g.n >= 7 && g.n <= 15 && !g.date():
-	case g.first == '0' && g.second == '0' && g.n >= 11 && g.n <= 15 && g.count > 1:
+	case g.first == '0' && g.second == '0' && s.at(i+2) != '0' && g.n >= 11 && g.n <= 15 && g.count > 1 && !is(s.at(start-2), upper|digit):
+	case s.phoneAfter(end) && g.n >= 6 && g.n <= 15 && !g.date():
 	default:
 		return 0
 	}
 	s.add(start, end, rulePhone)
 	return end
+}
+
+// phoneAfter reports whether what follows a number says that it is one of a phone.
+func (s *scanner) phoneAfter(end int) bool {
+	if s.at(end) != '-' && s.at(end) != ' ' {
+		return false
+	}
+	next := strings.ToLower(s.text[end+1 : min(len(s.text), end+8)])
+	for _, w := range [...]string{"office", "fax", "mobile", "(fax)", "(mobil", "(cell", "(offi", "cell"} {
+		if strings.HasPrefix(next, w) {
+			return true
+		}
+	}
+	return false
 }
 
 type phoneForm struct {

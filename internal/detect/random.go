@@ -6,7 +6,8 @@ type shape struct {
 	changes                     int // between small, capital, digit
 	hex                         int
 	distinct                    int
-	common                      int // pairs of letters that words are full of
+	pairs                       int // of letters
+	common                      int // of those, pairs that words are full of
 }
 
 func shapeOf(s string) shape {
@@ -34,8 +35,11 @@ func shapeOf(s string) shape {
 			sh.changes++
 		}
 		prev = k & alnum
-		if i > 0 && commonPair(s[i-1], c) {
-			sh.common++
+		if i > 0 && k&letter != 0 && classOf[s[i-1]]&letter != 0 {
+			sh.pairs++
+			if commonPair(s[i-1], c) {
+				sh.common++
+			}
 		}
 	}
 	for _, w := range seen {
@@ -86,18 +90,18 @@ func (sh *shape) random(n int) bool {
 		return false
 	}
 	// By chance 0.45 of pairs of letters are common ones; in words 0.85 are.
-	wordy := sh.common*100 >= (letters-sh.changes/2)*62
+	wordy := sh.common*100 >= sh.pairs*62
 	switch {
 	case sh.digits >= 2 && sh.changes*7 >= n:
 		return sh.changes*4 >= n || !wordy
 	case sh.digits >= 1 && sh.changes*4 >= n:
 		return true
 	case sh.upper > 1 && sh.lower > 1 && sh.changes*3 >= n:
-		return true
+		return !wordy || sh.changes*2 >= n
 	case sh.upper > 0 && sh.lower > 0 && sh.digits > 0:
 		return !wordy && sh.changes*8 >= n
 	}
-	return n >= 16 && sh.common*100 <= (n-1)*52
+	return n >= 16 && sh.pairs >= 10 && sh.common*100 <= sh.pairs*52
 }
 
 // looksHex reports whether s is a long hexadecimal number with letters in it.

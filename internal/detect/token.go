@@ -85,8 +85,11 @@ func (s *scanner) token(i int, p *prefix) bool {
 		return false
 	}
 	body := s.text[start:end]
-	if !varied(body) || !checked(p, body) {
+	if !varied(body) || !checked(p, body) || example(body) {
 		return false
+	}
+	if sh := shapeOf(body); sh.other > 0 && sh.digits < 2 && len(body) < 60 {
+		return false // a name with - or _ in it
 	}
 	s.add(i, end, p.rule)
 	return true
@@ -94,10 +97,16 @@ func (s *scanner) token(i int, p *prefix) bool {
 
 // trimEnd takes off what ends a sentence rather than a token.
 func (s *scanner) trimEnd(start, end int) int {
-	for end > start && strings.IndexByte(".:/~", s.text[end-1]) >= 0 {
+	for end > start && strings.IndexByte(".:/~!", s.text[end-1]) >= 0 {
 		end--
 	}
 	return end
+}
+
+// example reports whether a token is one that documentation shows.
+func example(body string) bool {
+	l := strings.ToLower(body)
+	return repeats(l) || strings.Contains(l, "xxxx") || strings.HasSuffix(body, "EXAMPLE")
 }
 
 // varied reports whether s is no filler such as xxxx or 000000.

@@ -4,15 +4,23 @@ import "strings"
 
 // A context is how a value stands beside its name.
 type context struct {
-	quoted  bool
-	code    bool // blanks around =, as in programs
-	command bool // after a flag
+	quoted     bool
+	code       bool // blanks around =, as in programs
+	command    bool // after a flag
+	prose      bool // a word follows
+	connection bool // in a connection string, where no program has names
 }
 
 // credible reports whether v may be the value of a setting with that meaning: no
 // example, no reference, no word of a program.
 func credible(v string, m meaning, c context) bool {
-	if len(v) == 0 || len(v) > 4096 || isFiller(v) || isReference(v) {
+	if len(v) == 0 || len(v) > 4096 || isReference(v) || strings.HasPrefix(v, "sha256:") {
+		return false
+	}
+	if c.connection && m.strength == sure {
+		return !isTemplate(v) && v[0] != '%'
+	}
+	if isFiller(v) {
 		return false
 	}
 	switch m.strength {
@@ -33,7 +41,7 @@ func core(v string) string {
 
 func strongValue(v string, c context) bool {
 	if len(v) < 6 || strings.ContainsAny(v, " \t\n(){}<>,;") {
-		return spaced(v)
+		return spaced(v) || punctuated(v, c)
 	}
 	sh := shapeOf(v)
 	if looksDrawn(core(v)) {
@@ -42,16 +50,26 @@ func strongValue(v string, c context) bool {
 	if isPath(v) || isVersion(v) || isIdentifier(v) && sh.digits == 0 && (len(v) < 16 || !sh.random(len(v))) {
 		return false
 	}
-	if !c.quoted && c.code {
+	if !c.quoted && (c.code || isIdentifier(v) && sh.upper > 0 && sh.lower > 0) {
 		return false
 	}
 	if sh.digits == len(v) {
 		return len(v) >= 12
 	}
+	if c.quoted && sh.pairs >= 6 && sh.pairs == len(v)-1 && sh.common*100 < sh.pairs*62 {
+		return true // a drawn word of letters
+	}
 	if sh.digits > 0 && (sh.letters() > 0 || sh.other > 0) {
 		return len(v) >= 8 || sh.changes > 2
 	}
 	return sh.other > 1 && len(v) >= 10 && !dashed(v)
+}
+
+// punctuated accepts a long value of letters, digits and signs between quotes, as
+// frameworks draw their keys.
+func punctuated(v string, c context) bool {
+	sh := shapeOf(v)
+	return c.quoted && len(v) >= 20 && strings.IndexByte(v, ' ') < 0 && sh.digits >= 2 && sh.other >= 3 && !isTemplate(v) && sh.distinct*2 >= min(len(v), 40)
 }
 
 // spaced accepts a key written in groups, as authenticators show them.
@@ -109,7 +127,7 @@ func nonASCII(v string) int {
 
 // bareValue accepts a password without quotes, where programs have names.
 func bareValue(v string, c context) bool {
-	if isCall(v) || isDotted(v) || nameMeans(v).strength != silent {
+	if isCall(v) || isDotted(v) || isIndexed(v) || isPath(v) || nameMeans(v).strength != silent || strings.HasSuffix(v, "*") {
 		return false
 	}
 	sh := shapeOf(v)
@@ -119,7 +137,13 @@ func bareValue(v string, c context) bool {
 	if sh.digits == len(v) {
 		return len(v) >= 4
 	}
-	return !commonWords[strings.ToLower(v)]
+	return !commonWords[strings.ToLower(v)] && (!c.prose || sh.letters() < len(v))
+}
+
+// isIndexed reports whether v starts with a name that is called or indexed.
+func isIndexed(v string) bool {
+	i := strings.IndexAny(v, "([")
+	return i > 0 && (isIdentifier(v[:i]) || isDotted(v[:i]))
 }
 
 func looksPassword(sh shape, n int) bool {
@@ -140,7 +164,7 @@ func isFiller(v string) bool {
 		return true
 	}
 	l := strings.ToLower(v)
-	if !varied2(l) {
+	if !varied2(l) || repeats(l) {
 		return true
 	}
 	switch v[0] {
@@ -154,14 +178,28 @@ func isFiller(v string) bool {
 			return true
 		}
 	}
-	return commonWords[l]
+	return isTemplate(v) || commonWords[l]
+}
+
+// repeats reports whether most of v is one byte over and over.
+func repeats(v string) bool {
+	longest, n := 0, 0
+	for i := range len(v) {
+		if i > 0 && v[i] == v[i-1] {
+			n++
+		} else {
+			n = 1
+		}
+		longest = max(longest, n)
+	}
+	return longest >= 6 && longest*3 >= len(v)
 }
 
 // fillers are parts of values that stand for a value.
 var fillers = strings.Fields(`xxxx **** .... ____ your_ your- yourp yours yourt yourk your. <your example_ _example example.com my_secret my-secret
 	mysecret my_token my-token mytoken my_api myapikey my_key changeme change_me change-me replace_me replaceme placeholder redacted
 	insert_ insert- _here -here notreal not-real fake_ fake- dummy todo fixme sample_ undefined <secret <token <password
-	<key ${ {{ $( %( <% %{ @{ … abcdefgh 12345678901234567890 process.env os.environ os.getenv getenv`)
+	<key $( %( <% %{ @{ … abcdefgh 12345678901234567890 process.env os.environ os.getenv getenv`)
 
 // varied2 refuses values of one or two different bytes.
 func varied2(v string) bool {

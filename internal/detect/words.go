@@ -37,18 +37,55 @@ func (s *scanner) word(start, end int, kinds uint8) {
 	if kinds&digit != 0 {
 		s.digits(start, end, kinds)
 	}
+	if end-start == 17 && kinds&dash != 0 {
+		s.mac(start)
+	}
 	switch s.at(end) {
+	case '~':
+		s.azure(start, end)
 	case '@':
 		s.email(end)
 	case ':':
+		s.telegram(start, end)
 		if end-start <= 4 && start+1 < len(s.text) {
 			s.colons(start, end)
 		}
 	case '.':
 		s.dotted(start, end)
 	}
+	if kinds&digit != 0 && kinds&letter != 0 && end-start >= 9 && end-start <= 16 {
+		s.identity(start, end)
+	}
 	if end-start >= 16 {
 		s.long(start, end, kinds)
+	}
+}
+
+// azure reads a client secret: three characters, a digit and Q~ before the rest.
+func (s *scanner) azure(start, end int) {
+	if end-start != 5 || s.text[end-1] != 'Q' {
+		return
+	}
+	last := s.run(end, word|dot, 40)
+	if last-end > 30 {
+		s.add(start, s.trimEnd(end, last), ruleAzure)
+	}
+}
+
+// telegram reads a bot's token: its number, a colon, 35 characters.
+func (s *scanner) telegram(start, end int) {
+	if end-start < 8 || end-start > 10 || shapeOf(s.text[start:end]).digits != end-start {
+		return
+	}
+	if last := s.run(end+1, word, 40); last-end == 36 && looksRandom(s.text[end+1:last]) {
+		s.add(start, last, ruleTelegram)
+	}
+}
+
+// mailchimp reads a key: 32 hexadecimal digits and a data centre.
+func (s *scanner) mailchimp(start, end int) {
+	if v := s.text[start:end]; len(v) > 35 && len(v) < 38 && v[32:35] == "-us" && shapeOf(v[:32]).hex == 32 {
+		s.add(start, end, ruleMailchimp)
 	}
 }
 
@@ -79,6 +116,7 @@ func (s *scanner) long(start, end int, kinds uint8) {
 	if s.urlAt(start) {
 		return
 	}
+	s.mailchimp(start, end)
 	to := s.run(end, word|plus, 4096)
 	from := start
 	if is(s.at(from-1), plus) && s.at(from-1) != '=' {
@@ -181,6 +219,9 @@ func (s *scanner) urlAt(i int) bool {
 // dotted adds a token of three parts with dots, as some chats make them.
 func (s *scanner) dotted(start, end int) {
 	n := end - start
+	if n == 4 {
+		s.ciscoMAC(start)
+	}
 	if n < 22 || n > 30 || s.urlAt(start) {
 		return
 	}
