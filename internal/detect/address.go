@@ -71,7 +71,7 @@ func (s *scanner) userinfo(i, end int, scheme string) {
 	}
 	user, password, ok := strings.Cut(s.text[i:i+at], ":")
 	switch {
-	case ok && len(password) > 0 && !isTemplate(password) && !commonUserinfo[strings.ToLower(password)]:
+	case ok && len(password) > 0 && !isTemplate(password) && !isTemplateWord(password):
 		s.add(i+len(user)+1, i+at, ruleUserinfo)
 		if looksDrawn(user) {
 			s.add(i, i+len(user), ruleUserinfo)
@@ -82,6 +82,8 @@ func (s *scanner) userinfo(i, end int, scheme string) {
 }
 
 var commonUserinfo = words("x-oauth-basic xxx **** *** ... <password> xxxx xxxxx")
+
+func isTemplateWord(v string) bool { return len(v) < 20 && commonUserinfo[strings.ToLower(v)] }
 
 // isTemplate reports whether v is to be filled in: ${NAME}, {{ name }}, <name>, ***.
 func isTemplate(v string) bool {
@@ -166,7 +168,7 @@ func (s *scanner) parameter(name string, start, end int, r *Rule) {
 var shortParams = words("password passwd pwd pass pin passcode otp zak")
 
 func paramWord(v string) bool {
-	return len(v) < 4 || commonWords[strings.ToLower(v)] || v[0] == '$' || v[0] == ':' || isIdentifier(v) && shapeOf(v).digits == 0 && len(v) < 7 && commonWords[strings.ToLower(v)]
+	return len(v) < 4 || isCommon(v) || v[0] == '$' || v[0] == ':' || isIdentifier(v) && shapeOf(v).digits == 0 && len(v) < 7 && isCommon(v)
 }
 
 // harmlessParam knows values that only look drawn by chance.

@@ -14,7 +14,7 @@ func (s *scanner) assignment(start, end int) {
 	for to < len(s.text) && to-end < most && (is(s.text[to], word) || s.text[to] >= 0x80) {
 		to++
 	}
-	if to-end >= most || s.seen(from) {
+	if to-end >= most || s.seen(from) || !s.mayBind(from, to) {
 		return
 	}
 	s.lastName = from
@@ -28,6 +28,24 @@ func (s *scanner) assignment(start, end int) {
 // seen reports whether the name that starts at from was read for another of its
 // keywords.
 func (s *scanner) seen(from int) bool { return s.lastName == from }
+
+// mayBind reports, at a glance, whether something may bind a value to the name.
+func (s *scanner) mayBind(from, to int) bool {
+	i := to
+	for n := 0; n < 4 && isSpace(s.at(i)); n++ {
+		i++
+	}
+	if c := s.at(i); is(c, letter) && c != 'i' || c == '.' || c == ')' || c == '\n' || c == 0 || c == ';' {
+		b := from - 1
+		for n := 0; n < 3 && isSpace(s.at(b)); n++ {
+			b--
+		}
+		return s.at(b) == '=' || s.at(from) == '-' || is(c, letter) && s.at(from-1) == '/' || (i > to && is(c, letter) && isFlagName(s.text[from:to])) || s.at(b) == '-'
+	}
+	return true
+}
+
+func isFlagName(name string) bool { return name[0] == '-' }
 
 // bound looks for what binds a value to the name text[from:to].
 func (s *scanner) bound(from, to int, m meaning) {
@@ -179,6 +197,11 @@ func (s *scanner) element(from, to int, m meaning) {
 // value reads the value that starts at i and adds it if it is credible.
 func (s *scanner) value(i int, m meaning, c context) {
 	i = s.unwrap(i)
+	if i >= s.valueTo {
+		s.within = 0
+	} else if s.within++; s.within > mostNested {
+		return
+	}
 	switch {
 	case s.at(i) == '[' && isQuote(s.at(s.skipSpace(i+1))):
 		s.list(i+1, m, c)
@@ -192,6 +215,9 @@ func (s *scanner) value(i int, m meaning, c context) {
 		s.bare(i, m, c)
 	}
 }
+
+// mostNested is how many settings are read within the value of another: a=b=c=d.
+const mostNested = 4
 
 // unwrap passes over a call round a quoted value: String("x"), []byte(`x`).
 func (s *scanner) unwrap(i int) int {
@@ -245,6 +271,7 @@ func (s *scanner) quoted(i int, m meaning, c context) int {
 		i += 2
 	}
 	for j := i + 1; j < len(s.text) && j-i < longest; j++ {
+		s.valueTo = max(s.valueTo, j)
 		switch {
 		case s.text[j] == '\\':
 			j++
@@ -299,6 +326,7 @@ func (s *scanner) bare(i int, m meaning, c context) {
 }
 
 func (s *scanner) offer(start, end int, m meaning, c context) {
+	s.valueTo = max(s.valueTo, end)
 	if end <= start {
 		return
 	}

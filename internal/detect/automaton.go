@@ -146,6 +146,18 @@ func (a *automaton) find(hits []hit, text string) []hit {
 	return hits
 }
 
+// matches reports whether a keyword ends in text.
+func (a *automaton) matches(text string) bool {
+	state := uint16(0)
+	for i := range len(text) {
+		state = a.next[uint(state)<<classBits|uint(a.class[text[i]])]
+		if state >= a.accept {
+			return true
+		}
+	}
+	return false
+}
+
 // A hit is a keyword at a place.
 type hit struct {
 	end  int32

@@ -66,6 +66,9 @@ type scanner struct {
 	depth     int      // how many encodings deep
 	numbersTo int      // up to where numbers have been read
 	addressTo int      // up to where groups with colons have been read
+	pemTo     int      // up to where a private key has been looked for
+	valueTo   int      // up to where a value has been read
+	within    int      // names read within that value
 	lastName  int      // where the name stands that was read last
 }
 
@@ -85,7 +88,7 @@ func Scan(spans []Span, text string, kind Kind, name string) []Span {
 
 func (s *scanner) into(spans []Span, text string, kind Kind, name string) []Span {
 	s.text, s.kind = text, kind
-	s.lastName, s.numbersTo, s.addressTo = -1, 0, 0
+	s.lastName, s.numbersTo, s.addressTo, s.pemTo, s.valueTo, s.within = -1, 0, 0, 0, 0, 0
 	s.hits, s.spans, s.urls = s.hits[:0], s.spans[:0], s.urls[:0]
 	s.keywords()
 	s.words()

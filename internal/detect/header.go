@@ -87,6 +87,9 @@ func (s *scanner) hash(i int) {
 // alphabet does.
 func (s *scanner) pem(i int) {
 	const most = 16 << 10
+	if i < s.pemTo {
+		return
+	}
 	head := s.text[i:min(len(s.text), i+80)]
 	n := strings.Index(head[5:], "-----")
 	if n < 0 || !strings.Contains(head[:5+n], "PRIVATE KEY") {
@@ -103,6 +106,7 @@ func (s *scanner) pem(i int) {
 	} else if e := strings.Index(window, "\n\n"); e >= 0 {
 		end = e
 	}
+	s.pemTo = start + end
 	if len(strings.TrimSpace(window[:end])) < 16 {
 		return
 	}
@@ -158,16 +162,22 @@ func (s *scanner) userPassword(i int) {
 	s.add(i+len(user)+1, end, ruleUserPass)
 }
 
-var passwordCommands = strings.Fields("login mysql mysqldump sshpass docker helm redis-cli mongo mongosh mongodump psql oc net xfreerdp rdesktop smbclient ldapsearch rpcclient psexec wmic kinit ftp plink pscp sqlcmd rabbitmqctl htpasswd crackmapexec evil-winrm impacket vncviewer connect-viserver az nxc")
+// passwordCommands take a password after a flag.
+const passwordCommands = `login mysql mysqldump sshpass docker helm redis-cli mongo psql oc net xfreerdp rdesktop smbclient ldapsearch
+	rpcclient psexec wmic kinit ftp plink pscp sqlcmd rabbitmqctl htpasswd crackmapexec evil-winrm impacket vncviewer connect-viserver
+	nxc`
 
+// nearCommand reports whether such a command stands before i in its line.
 func (s *scanner) nearCommand(i int) bool {
-	line := strings.ToLower(s.text[max(0, i-120):i])
-	if n := strings.LastIndexByte(line, '\n'); n >= 0 {
-		line = line[n:]
-	}
-	for _, c := range passwordCommands {
-		if n := strings.Index(line, c); n >= 0 && (n == 0 || !is(line[n-1], alnum)) {
-			return true
+	const reach = 120
+	for n := s.hitsTo(i) - 1; n >= 0; n-- {
+		end := int(s.hits[n].end)
+		if end < i-reach {
+			return false
+		}
+		k := &keywords[s.hits[n].word]
+		if k.look == lookCommand && !is(s.at(end-len(k.text)-1), alnum) && !is(s.at(end), letter) {
+			return strings.IndexByte(s.text[end:i], '\n') < 0
 		}
 	}
 	return false

@@ -16,6 +16,7 @@ const (
 	lookBearer
 	lookFlag
 	lookHash
+	lookCommand // nothing; but a flag after it may be of a password
 )
 
 type keyword struct {
@@ -83,6 +84,9 @@ var keywords = func() []keyword {
 	for w := range strings.FieldsSeq(serviceNames) {
 		list = append(list, keyword{text: w, look: lookContext})
 	}
+	for w := range strings.FieldsSeq(passwordCommands) {
+		list = append(list, keyword{text: w, look: lookCommand})
+	}
 	for i, l := range labelTable {
 		for w := range strings.SplitSeq(l.words, ";") {
 			list = append(list, keyword{text: w, look: lookLabel, arg: uint16(i)})
@@ -140,9 +144,8 @@ func (s *scanner) keywords() {
 	}
 }
 
-// near reports whether the name of a credential or a service stands within reach
-// before i, in the hits that the pass left.
-func (s *scanner) near(i, reach int) bool {
+// hitsTo returns how many hits end at i or before.
+func (s *scanner) hitsTo(i int) int {
 	low, high := 0, len(s.hits)
 	for low < high {
 		mid := (low + high) / 2
@@ -152,7 +155,13 @@ func (s *scanner) near(i, reach int) bool {
 			high = mid
 		}
 	}
-	for n := low - 1; n >= 0 && int(s.hits[n].end) >= i-reach; n-- {
+	return low
+}
+
+// near reports whether the name of a credential or a service stands within reach
+// before i, in the hits that the pass left.
+func (s *scanner) near(i, reach int) bool {
+	for n := s.hitsTo(i) - 1; n >= 0 && int(s.hits[n].end) >= i-reach; n-- {
 		k := &keywords[s.hits[n].word]
 		if k.look == lookContext || k.look == lookName && telling[k.text] {
 			return s.wordStarts(int(s.hits[n].end) - len(k.text))

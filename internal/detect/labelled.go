@@ -131,11 +131,8 @@ func fits(shape, c byte) bool {
 // labelNear reports whether a label of that kind stands within reach before i.
 func (s *scanner) labelNear(i int, kind string) bool {
 	const reach = 40
-	for n := len(s.hits) - 1; n >= 0; n-- {
+	for n := s.hitsTo(i) - 1; n >= 0; n-- {
 		end := int(s.hits[n].end)
-		if end > i {
-			continue
-		}
 		if end < i-reach {
 			break
 		}

@@ -105,51 +105,47 @@ func nameMeans(name string) meaning {
 	if len(name) > 80 {
 		name = name[len(name)-80:]
 	}
-	var buf [96]byte
-	parts, n := split(name, &buf)
-	for n > 1 && noise[string(parts[n-1])] {
+	var p parts
+	p.split(name)
+	n := p.n
+	for n > 1 && noise[string(p.part(n-1))] {
 		n--
 	}
-	if n == 0 {
+	if n == 0 || n > 1 && harmless[string(p.part(n-1))] && !p.idOfKey(n) {
 		return meaning{}
 	}
-	if n > 1 && harmless[string(parts[n-1])] && !idOfKey(parts[:n]) {
-		return meaning{}
-	}
-	for _, p := range parts[:n] {
-		if string(p) == "public" || string(p) == "nopasswd" {
+	for i := range n {
+		if w := string(p.part(i)); w == "public" || w == "nopasswd" {
 			return meaning{}
 		}
 	}
-	return meaningOf(parts[:n])
+	return p.meaning(n)
 }
+
+// keyed are words whose id is half of a credential.
+var keyed = words("key client app session secret role account application access")
 
 // idOfKey reports whether the name ends in access key id: that half of a
 // credential is one itself.
-func idOfKey(parts [][]byte) bool {
-	n := len(parts)
-	return string(parts[n-1]) == "id" && (string(parts[n-2]) == "key" || string(parts[n-2]) == "client" || string(parts[n-2]) == "app" ||
-		string(parts[n-2]) == "session" || string(parts[n-2]) == "secret" || string(parts[n-2]) == "role" || string(parts[n-2]) == "account" || string(parts[n-2]) == "application" || string(parts[n-2]) == "access")
+func (p *parts) idOfKey(n int) bool {
+	return string(p.part(n-1)) == "id" && keyed[string(p.part(n-2))]
 }
 
-// meaningOf looks for the longest ending, in whole parts.
-func meaningOf(parts [][]byte) meaning {
+// meaning looks for the longest ending, in whole parts.
+func (p *parts) meaning(n int) meaning {
 	var joined [96]byte
-	n := len(parts)
 	for from := max(0, n-4); from < n; from++ {
 		b := joined[:0]
-		for _, p := range parts[from:n] {
-			b = append(b, p...)
+		for i := from; i < n; i++ {
+			b = append(b, p.part(i)...)
 		}
-		if m, ok := alone[string(b)]; ok && n-from <= 2 && (n == 1 || from > 0 || n == 2) {
-			if from == 0 || string(b) != "auth" {
-				return m
-			}
+		if m, ok := alone[string(b)]; ok && n-from <= 2 && (from == 0 || n > 2) && (from > 0 && string(b) != "auth" || from == 0) {
+			return m
 		}
 		if m, ok := endings[string(b)]; ok {
 			return m
 		}
-		if m := glued(string(b)); m.strength != silent {
+		if m := glued(b); m.strength != silent {
 			return m
 		}
 	}
@@ -158,43 +154,57 @@ func meaningOf(parts [][]byte) meaning {
 
 // glued finds an ending within one part that was written without separators, such
 // as mypassword or authToken written authtoken.
-func glued(s string) meaning {
-	for _, e := range []string{"password", "passwd", "passwort", "passphrase", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey", "pwd"} {
-		if len(s) > len(e) && strings.HasSuffix(s, e) {
+func glued(b []byte) meaning {
+	for _, e := range [...]string{"password", "passwd", "passwort", "passphrase", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey", "pwd"} {
+		if n := len(b) - len(e); n > 0 && string(b[n:]) == e {
 			return endings[e]
 		}
 	}
 	return meaning{}
 }
 
-// split cuts a name into its parts, written small: at what is neither letter nor
-// digit, and where a capital follows a small letter or starts a word. Digits at the
-// end of a part are left out.
-func split(name string, buf *[96]byte) ([][]byte, int) {
-	parts := make([][]byte, 0, 12)
-	b := buf[:0]
-	start := 0
-	cut := func() {
-		end := len(b)
-		for end > start && is(b[end-1], digit) {
-			end--
-		}
-		if end > start {
-			parts = append(parts, b[start:end])
-		}
-		start = len(b)
-	}
+// parts are those of a name, written small.
+type parts struct {
+	text [96]byte
+	at   [12][2]uint8
+	n    int
+}
+
+func (p *parts) part(i int) []byte { return p.text[p.at[i][0]:p.at[i][1]] }
+
+// split cuts a name into its parts: at what is neither letter nor digit, and where a
+// capital follows a small letter or starts a word. Digits at the end of a part are
+// left out.
+func (p *parts) split(name string) {
+	start, end := 0, 0
 	for i := range len(name) {
 		c := name[i]
 		switch {
 		case c < 0x80 && !is(c, alnum):
-			cut()
+			p.cut(start, end)
+			start = end
 			continue
 		case is(c, upper) && i > 0 && (is(name[i-1], lower|digit) || i+1 < len(name) && is(name[i+1], lower) && is(name[i-1], upper)):
-			cut()
+			p.cut(start, end)
+			start = end
 		}
-		b = append(b, fold(c))
+		p.text[end] = fold(c)
+		end++
 	}
-	cut()
-	return parts, len(parts)
+	p.cut(start, end)
+}
+
+func (p *parts) cut(start, end int) {
+	for end > start && is(p.text[end-1], digit) {
+		end--
+	}
+	if end == start {
+		return
+	}
+	if p.n == len(p.at) { // the last parts tell most
+		copy(p.at[:], p.at[1:])
+		p.n--
+	}
+	p.at[p.n] = [2]uint8{uint8(start), uint8(end)}
+	p.n++
 }

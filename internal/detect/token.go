@@ -14,12 +14,16 @@ type prefix struct {
 	rule     *Rule
 }
 
-// prefixes holds the rows by their first two bytes, and starts tells quickly that
-// there is none.
+// prefixes holds the rows by their first two bytes, and starts tells quickly, from
+// three, that there is none.
 var (
 	prefixes = map[[2]byte][]prefix{}
-	starts   [1 << 16 / 64]uint64
+	starts   [1 << 15 / 64]uint64
 )
+
+func startBit(a, b, c byte) uint {
+	return (uint(a)*31*31 + uint(b)*31 + uint(c)) * 40503 >> 3 & (1<<15 - 1)
+}
 
 var alphabets = map[byte]uint8{
 	'b': alnum, 'u': word, 'h': hexed, 'd': digit, 'a': lower | digit, 'A': upper | digit,
@@ -40,8 +44,16 @@ func init() {
 		p := prefix{f[2], alphabets[f[3][0]], low, high, r}
 		key := [2]byte{p.text[0], p.text[1]}
 		prefixes[key] = append(prefixes[key], p)
-		bit := uint(key[0])<<8 | uint(key[1])
-		starts[bit/64] |= 1 << (bit % 64)
+		thirds := p.text[2:]
+		if thirds == "" {
+			thirds = base62
+		} else {
+			thirds = thirds[:1]
+		}
+		for i := range len(thirds) {
+			bit := startBit(key[0], key[1], thirds[i])
+			starts[bit/64] |= 1 << (bit % 64)
+		}
 	}
 }
 
@@ -61,10 +73,10 @@ func prefixRule(service, label string) *Rule {
 
 // prefixed looks for a token whose prefix starts at i.
 func (s *scanner) prefixed(i int) {
-	if i+2 > len(s.text) {
+	if i+3 > len(s.text) {
 		return
 	}
-	bit := uint(s.text[i])<<8 | uint(s.text[i+1])
+	bit := startBit(s.text[i], s.text[i+1], s.text[i+2])
 	if starts[bit/64]&(1<<(bit%64)) == 0 {
 		return
 	}

@@ -137,7 +137,7 @@ func bareValue(v string, c context) bool {
 	if sh.digits == len(v) {
 		return len(v) >= 4
 	}
-	return !commonWords[strings.ToLower(v)] && (!c.prose || sh.letters() < len(v))
+	return !isCommon(v) && (!c.prose || sh.letters() < len(v))
 }
 
 // isIndexed reports whether v starts with a name that is called or indexed.
@@ -163,8 +163,7 @@ func isFiller(v string) bool {
 	if IsPlaceholder(v) {
 		return true
 	}
-	l := strings.ToLower(v)
-	if !varied2(l) || repeats(l) {
+	if !varied2(v) || repeats(v) {
 		return true
 	}
 	switch v[0] {
@@ -173,12 +172,13 @@ func isFiller(v string) bool {
 			return true
 		}
 	}
-	for _, w := range fillers {
-		if strings.Contains(l, w) {
-			return true
-		}
-	}
-	return isTemplate(v) || commonWords[l]
+	return fillers.matches(v) || isTemplate(v) || isCommon(v)
+}
+
+// isCommon reports whether v is one of [commonWords], in either case.
+func isCommon(v string) bool {
+	var buf [16]byte
+	return len(v) <= len(buf) && commonWords[string(folded(buf[:0], v))]
 }
 
 // repeats reports whether most of v is one byte over and over.
@@ -196,10 +196,10 @@ func repeats(v string) bool {
 }
 
 // fillers are parts of values that stand for a value.
-var fillers = strings.Fields(`xxxx **** .... ____ your_ your- yourp yours yourt yourk your. <your example_ _example example.com my_secret my-secret
+var fillers = newAutomaton(strings.Fields(`xxxx **** .... ____ your_ your- yourp yours yourt yourk your. <your example_ _example example.com my_secret my-secret
 	mysecret my_token my-token mytoken my_api myapikey my_key changeme change_me change-me replace_me replaceme placeholder redacted
 	insert_ insert- _here -here notreal not-real fake_ fake- dummy todo fixme sample_ undefined <secret <token <password
-	<key $( %( <% %{ @{ … abcdefgh 12345678901234567890 process.env os.environ os.getenv getenv`)
+	<key $( %( <% %{ @{ abcdefgh process.env os.environ os.getenv getenv`))
 
 // varied2 refuses values of one or two different bytes.
 func varied2(v string) bool {
@@ -213,8 +213,17 @@ func varied2(v string) bool {
 
 // closes reports whether v is wrapped as a placeholder is.
 func closes(v string) bool {
-	last := v[len(v)-1]
-	return map[byte]byte{'<': '>', '{': '}', '[': ']', '%': '%', '*': '*', '#': '#'}[v[0]] == last
+	switch last := v[len(v)-1]; v[0] {
+	case '<':
+		return last == '>'
+	case '{':
+		return last == '}'
+	case '[':
+		return last == ']'
+	case '%', '*', '#':
+		return last == v[0]
+	}
+	return false
 }
 
 // isReference reports whether v names where the value is, rather than being it.
@@ -225,13 +234,19 @@ func isReference(v string) bool {
 	if v[0] == '@' || v[0] == '&' {
 		return isIdentifier(v[1:])
 	}
-	for _, p := range []string{"%s", "%d", "%v", "%q", "process.env", "os.", "env.", "ENV[", "secrets.", "var.", "vault:", "ref:", "arn:", "!ref", "!Ref", "file:", "op://", "http://", "https://", "self.", "this.", "config.", "settings.", "req.", "request.", "data.", "params.", "props.", "options.", "args."} {
+	if !contains("%peEosv!faAhtcrdDS", v[0]) {
+		return false
+	}
+	for _, p := range references {
 		if strings.HasPrefix(v, p) {
 			return true
 		}
 	}
 	return false
 }
+
+// references start the names of places that a value is kept in.
+var references = [...]string{"%s", "%d", "%v", "%q", "process.env", "props.", "params.", "env.", "ENV[", "os.", "op://", "options.", "secrets.", "self.", "settings.", "var.", "vault:", "!ref", "!Ref", "file:", "arn:", "args.", "http://", "https://", "this.", "config.", "req.", "request.", "ref:", "data."}
 
 func isIdentifier(v string) bool {
 	for i := range len(v) {

@@ -1,6 +1,9 @@
 package detect
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // words goes through the runs of letters, digits, _ and - and looks at those that
 // may be something: a token by its prefix, a number, a long random word, the user
@@ -193,13 +196,21 @@ func tokenHead(head string) bool {
 // hashContext reports whether text[start:end] is a checksum, a commit or a
 // package's integrity, as what stands before it tells.
 func (s *scanner) hashContext(start, end int) bool {
-	before := strings.ToLower(s.text[max(0, start-28):start])
+	var buf [28]byte
+	before := folded(buf[:0], s.text[max(0, start-28):start])
 	for _, w := range [...]string{"sha1", "sha256", "sha384", "sha512", "sha-", "h1:", "integrity", "commit", "checksum", "md5", "etag", "digest", "/blob/", "/tree/", "revision", "rev:", "resolved", "base64,", "fingerprint", "blake", "uuid", "guid", "trace", "hash:", "hash\":", "node_modules", "ssh-rsa ", "ssh-ed25519 ", "publickey", "public_key", "public key", "pubkey"} {
-		if strings.Contains(before, w) {
+		if bytes.Contains(before, []byte(w)) {
 			return true
 		}
 	}
 	return s.at(start-1) == '@' || s.at(start-1) == '#' || strings.HasPrefix(s.text[start:end], "sha")
+}
+
+func folded(b []byte, s string) []byte {
+	for i := range len(s) {
+		b = append(b, fold(s[i]))
+	}
+	return b
 }
 
 // urlAt reports whether i lies within an address that was read.
