@@ -28,10 +28,10 @@ NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench bench-growth microbench race crash fuzz fuzz-api postgres golden tidy clean
+.PHONY: help run build test check bench bench-growth redaction-score microbench race crash fuzz fuzz-api postgres golden tidy clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build and serve on embedded SQLite in ./data
 	bin/hodl serve --data ./data
@@ -58,6 +58,10 @@ bench: ## Measure the goals of docs/performance.md on both engines; BENCHFLAGS='
 
 bench-growth: ## Measure how costs grow up to ROWS (1000000) hodls and records
 	$(BENCHDB) $(GO) run ./internal/bench -grow $(ROWS)
+
+SCOREFLAGS ?=
+redaction-score: ## Score the redaction engine on labelled texts; SCOREFLAGS='-misses 20 -wrong 20 -types'
+	$(GO) run ./internal/redact/score $(SCOREFLAGS)
 
 # One package at a time, so that none measures its neighbour.
 microbench: ## Run the Go benchmarks of each package; BENCH picks some by pattern

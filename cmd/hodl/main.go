@@ -83,6 +83,7 @@ recorded.`,
 		backupCommand(e),
 		restoreCommand(e),
 		configCommand(e),
+		redactCommand(e),
 		versionCommand(e),
 		exitCodesTopic(), environmentTopic(), errorsTopic(),
 	)

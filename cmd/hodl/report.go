@@ -30,7 +30,8 @@ func exitCodesTopic() *cobra.Command {
   0  done
   1  it failed on this machine: a file, a database, an address in use
   2  the command was not used as its --help says
-  3  the server refused: the credential, the right, the request, a limit
+  3  the server refused: the credential, the right, the request, a limit;
+     or hodl redact --fail found something
   4  no answer: the server is unreachable, failing, or no hodl server
 
 With --json a failure is printed to standard error as the API's own error body,

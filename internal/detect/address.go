@@ -92,7 +92,7 @@ func isTemplate(v string) bool {
 	}
 	for _, t := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"<%", "%>"}, {"#{", "}"}} {
 		if _, rest, ok := strings.Cut(v, t[0]); ok {
-			if name, _, ok := strings.Cut(rest, t[1]); ok && strings.IndexAny(name, "()[]{}<>#") < 0 {
+			if name, _, ok := strings.Cut(rest, t[1]); ok && !strings.ContainsAny(name, "()[]{}<>#") {
 				return true
 			}
 		}

@@ -72,7 +72,9 @@ var structural = []keyword{
 	{text: "{ssha", look: lookHash},
 	{text: "$scrypt$", look: lookHash},
 	{text: "$p$", look: lookHash},
-	{text: "$7$", look: lookHash}, {text: "$8$", look: lookHash}, {text: "$9$", look: lookHash},
+	{text: "$7$", look: lookHash},
+	{text: "$8$", look: lookHash},
+	{text: "$9$", look: lookHash},
 	{text: "$sha1$", look: lookHash},
 }
 

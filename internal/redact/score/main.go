@@ -43,7 +43,11 @@ func main() {
 	flag.IntVar(&o.half, "half", 0, "1 or 2: score one half of the documents")
 	flag.StringVar(&o.out, "spans", "", "also write the finds to this file, as hodl redact --spans does")
 	flag.Parse()
-	if err := run(&o, flag.Args()); err != nil {
+	files := flag.Args()
+	if len(files) == 0 {
+		files = []string{"internal/redact/score/testdata/texts.jsonl.gz", "internal/redact/score/testdata/sessions.jsonl.gz"}
+	}
+	if err := run(&o, files); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -70,6 +74,7 @@ func run(o *options, files []string) error {
 		}
 		fmt.Printf("%s: %d documents\n", f, len(docs))
 		var report strings.Builder
+		t.goals(&report)
 		t.print(&report)
 		fmt.Print(report.String())
 		if o.out != "" {
@@ -78,6 +83,7 @@ func run(o *options, files []string) error {
 			}
 		}
 	}
+	printBaselines(os.Stdout)
 	return nil
 }
 
