@@ -127,7 +127,7 @@ var (
 		oauth_signature code_verifier client_assertion assertion authkey auth_key access_key accesskey private_token
 		job_token personal_access_token x-api-key appkey app_key subscription-key ocp-apim-subscription-key code_challenge
 		authenticity_token csrf csrf_token xsrf _csrf nonce passcode pin invite invitation unsubscribe_token passkey zak tk
-		policy key-pair-id hdnea hdnts __token__ st rlkey authuser_token bearer webhook_token hash_key securitytoken
+		policy key-pair-id hdnea hdnts __token__ rlkey authuser_token bearer webhook_token hash_key securitytoken
 		security_token one_time_token onetimetoken login_token logintoken temp_token sso_token state_token x-amz-token
 		device_token user_code device_code crumb hapikey appid_secret loginticket auth credential credentials upn_token`)
 	suspectParams = words(`code state key t e h k s u p c x i v2 hash id_hint auth id rid ref cid uid tid eid guid share link hint data d
@@ -254,7 +254,7 @@ func (s *scanner) fragment(i, end int) {
 }
 
 // capabilities are parts of a path after which a random part gives access.
-var capabilities = words(`reset verify verification invite invites invitation magic share shared hooks services s d confirm confirmation
+var capabilities = words(`reset verify verification invite invites invitation magic share shared hooks services s confirm confirmation
 	activate activation unsubscribe token tokens password password-reset reset-password auth login signin sso join
 	download accept webhook webhooks session l e u g w redeem claim access magic-link magiclink callback private secret
 	link links t r p f i sharing preview signup register onboarding recover recovery account email-confirmation guest public

@@ -35,7 +35,7 @@ func (s *scanner) mayBind(from, to int) bool {
 	for n := 0; n < 4 && isSpace(s.at(i)); n++ {
 		i++
 	}
-	if c := s.at(i); is(c, letter) && c != 'i' || c == '.' || c == ')' || c == '\n' || c == 0 || c == ';' {
+	if c := s.at(i); is(c, letter) && c != 'i' && !strings.HasPrefix(s.text[i:], "string =") || c == '.' || c == ')' || c == '\n' || c == 0 || c == ';' {
 		b := from - 1
 		for n := 0; n < 3 && isSpace(s.at(b)); n++ {
 			b--
@@ -80,6 +80,9 @@ func (s *scanner) bound(from, to int, m meaning) {
 	}
 	c.connection = s.at(next-1) == '=' && gap == i && (s.at(from-1) == ';' || s.at(from-1) == ' ' && s.at(from-2) == ';')
 	after := s.skipSpace(next)
+	if s.at(next-1) == '>' && s.at(after) == '\n' {
+		after = s.skipSpace(after + 1)
+	}
 	if after == next && gap == i {
 		c.code = false
 	} else if s.at(next-1) == '=' {
@@ -158,7 +161,9 @@ func (s *scanner) wordOperator(i int, gap, closed bool) (int, bool) {
 		return j, isQuote(s.at(j))
 	case gap && strings.HasPrefix(s.text[i:], "is "):
 		return i + 3, true
-	case gap && isQuote(c) && !closed:
+	case gap && strings.HasPrefix(s.text[i:], "string = "):
+		return i + len("string = "), true
+	case gap && (c == '"' || c == '\'') && !closed:
 		return i, true
 	}
 	return i, false
@@ -320,7 +325,7 @@ func (s *scanner) bare(i int, m meaning, c context) {
 	for end > i+1 && (s.text[end-1] == '.' || s.text[end-1] == ':' || s.text[end-1] == ')' && s.at(end) == ':') {
 		end--
 	}
-	c.prose = s.at(end) == ' ' && is(s.at(end+1), letter)
+	c.prose = !c.command && isSpace(s.at(i-1)) && s.at(end) == ' ' && (is(s.at(end+1), letter) || s.at(end+1) == '/')
 	c.connection = c.connection || s.at(end) == ';' && is(s.at(end+1), letter) && !c.code && s.at(i-1) == '='
 	s.offer(i, end, m, c)
 }

@@ -28,7 +28,7 @@ type keyword struct {
 }
 
 // nameWords are the parts of names that make a name worth reading.
-const nameWords = `pass pwd psw passwd secret token key auth cred sig cookie session sessid nonce salt otp totp pin code mnemonic
+const nameWords = `pass password pwd psw passwd secret token key auth credential cred sig cookie session sessid nonce salt otp totp pin code mnemonic
 	seed license licence webhook login clientid client_id client-id appid app_id account dsn connectionstring jwt sid crumb csrf
 	verifier bearer kennwort senha contrase motdepasse wachtwoord haslo hasło parola lozinka heslo sifre şifre lösenord losenord
 	adgangskode salasana jelsz пароль 密码 密碼 口令 パスワード 비밀번호 clave psk bindpw rootpw dbpw userpw mdp pw pat iv
@@ -165,8 +165,10 @@ func (s *scanner) hitsTo(i int) int {
 func (s *scanner) near(i, reach int) bool {
 	for n := s.hitsTo(i) - 1; n >= 0 && int(s.hits[n].end) >= i-reach; n-- {
 		k := &keywords[s.hits[n].word]
-		if k.look == lookContext || k.look == lookName && telling[k.text] {
-			return s.wordStarts(int(s.hits[n].end) - len(k.text))
+		end := int(s.hits[n].end)
+		whole := !is(s.at(end), lower) || s.at(end) == 's' && !is(s.at(end+1), lower)
+		if k.look == lookContext || k.look == lookName && telling[k.text] && whole {
+			return s.wordStarts(end - len(k.text))
 		}
 	}
 	return false
@@ -177,4 +179,4 @@ func (s *scanner) wordStarts(i int) bool {
 	return !is(s.at(i-1), letter) || is(s.at(i), upper) && is(s.at(i-1), lower)
 }
 
-var telling = words("pass pwd secret token key auth cred apikey webhook client_id clientid")
+var telling = words("pass password pwd secret token key auth credential cred apikey webhook client_id clientid")

@@ -139,7 +139,7 @@ func (p *parts) meaning(n int) meaning {
 		for i := from; i < n; i++ {
 			b = append(b, p.part(i)...)
 		}
-		if m, ok := alone[string(b)]; ok && n-from <= 2 && (from == 0 || n > 2) && (from > 0 && string(b) != "auth" || from == 0) {
+		if m, ok := alone[string(b)]; ok && n-from <= 2 && (from == 0 || string(b) != "auth") {
 			return m
 		}
 		if m, ok := endings[string(b)]; ok {

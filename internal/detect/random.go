@@ -93,9 +93,9 @@ func (sh *shape) random(n int) bool {
 	wordy := sh.common*100 >= sh.pairs*62
 	switch {
 	case sh.digits >= 2 && sh.changes*7 >= n:
-		return sh.changes*4 >= n || !wordy
+		return !wordy || sh.changes*5 >= n*2
 	case sh.digits >= 1 && sh.changes*4 >= n:
-		return true
+		return !wordy || sh.changes*5 >= n*2
 	case sh.upper > 1 && sh.lower > 1 && sh.changes*3 >= n:
 		return !wordy || sh.changes*2 >= n
 	case sh.upper > 0 && sh.lower > 0 && sh.digits > 0:

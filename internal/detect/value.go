@@ -50,6 +50,9 @@ func strongValue(v string, c context) bool {
 	if isPath(v) || isVersion(v) || isIdentifier(v) && sh.digits == 0 && (len(v) < 16 || !sh.random(len(v))) {
 		return false
 	}
+	if sh.digits == len(v) && len(v) >= 16 {
+		return true
+	}
 	if !c.quoted && (c.code || isIdentifier(v) && sh.upper > 0 && sh.lower > 0) {
 		return false
 	}
@@ -69,7 +72,7 @@ func strongValue(v string, c context) bool {
 // frameworks draw their keys.
 func punctuated(v string, c context) bool {
 	sh := shapeOf(v)
-	return c.quoted && len(v) >= 20 && strings.IndexByte(v, ' ') < 0 && sh.digits >= 2 && sh.other >= 3 && !isTemplate(v) && sh.distinct*2 >= min(len(v), 40)
+	return c.quoted && len(v) >= 20 && strings.IndexByte(v, ' ') < 0 && (sh.digits >= 2 && sh.other >= 3 || sh.other >= 6) && !isTemplate(v) && sh.distinct*2 >= min(len(v), 40)
 }
 
 // spaced accepts a key written in groups, as authenticators show them.
@@ -99,11 +102,11 @@ func sureValue(v string, m meaning, c context) bool {
 	if strings.ContainsAny(v, " \t\n") {
 		return c.quoted && len(v) < 64 && phrase(v)
 	}
-	if len(v) < 3 || strings.HasPrefix(v, "-") || isVersion(v) && !c.quoted {
+	if len(v) < 4 || strings.HasPrefix(v, "-") || isVersion(v) && !c.quoted {
 		return false
 	}
 	if c.quoted {
-		return !isDotted(v) && nameMeans(v).strength == silent && !isCall(v)
+		return !isDotted(v) && !isName(v) && !isCall(v) && !isMarkup(v)
 	}
 	return bareValue(v, c)
 }
@@ -127,7 +130,7 @@ func nonASCII(v string) int {
 
 // bareValue accepts a password without quotes, where programs have names.
 func bareValue(v string, c context) bool {
-	if isCall(v) || isDotted(v) || isIndexed(v) || isPath(v) || nameMeans(v).strength != silent || strings.HasSuffix(v, "*") {
+	if isCall(v) || isDotted(v) || isIndexed(v) || isPath(v) || isName(v) || len(v) < 6 && strings.HasSuffix(v, "*") {
 		return false
 	}
 	sh := shapeOf(v)
@@ -138,6 +141,23 @@ func bareValue(v string, c context) bool {
 		return len(v) >= 4
 	}
 	return !isCommon(v) && (!c.prose || sh.letters() < len(v))
+}
+
+// isName reports whether v is the name of a credential rather than one.
+func isName(v string) bool {
+	if nameMeans(v).strength == silent {
+		return false
+	}
+	for i := range len(v) {
+		if !is(v[i], letter|under|dash) {
+			return false
+		}
+	}
+	return true
+}
+
+func isMarkup(v string) bool {
+	return strings.Contains(v, "</") || strings.Contains(v, "><") || strings.Contains(v, "$_")
 }
 
 // isIndexed reports whether v starts with a name that is called or indexed.

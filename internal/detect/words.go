@@ -70,7 +70,7 @@ func (s *scanner) azure(start, end int) {
 		return
 	}
 	last := s.run(end, word|dot, 40)
-	if last-end > 30 {
+	if last-end > 30 && !example(s.text[end:last]) {
 		s.add(start, s.trimEnd(end, last), ruleAzure)
 	}
 }
@@ -143,7 +143,7 @@ func (s *scanner) long(start, end int, kinds uint8) {
 		v = v[n+1:]
 		from += n + 1
 	}
-	if len(v) >= 16 && s.near(from, 48) && s.bindsAt(from) && looksDrawn(v) && (!looksHex(v) || len(v) >= 30) && !isPath(v) {
+	if len(v) >= 16 && s.near(from, 48) && s.bindsAt(from) && looksDrawn(v) && !isFiller(v) && !example(v) && (!looksHex(v) || len(v) >= 30) && !isPath(v) {
 		s.add(from, to, ruleNear)
 	}
 }
@@ -174,7 +174,7 @@ func (s *scanner) unknown(start, end int) bool {
 	}
 	v := s.text[body:end]
 	sh := shapeOf(v)
-	if hashHeads[strings.ToLower(strings.TrimRight(head, "-_"))] || sh.hex == n && n < 32 || sh.digits < 2 || !sh.random(n) && !looksHex(v) || sh.hex == n && !tokenHead(head) {
+	if example(v) || hashHeads[strings.ToLower(strings.TrimRight(head, "-_"))] || sh.hex == n && n < 32 || sh.digits < 2 || !sh.random(n) && !looksHex(v) || sh.hex == n && !tokenHead(head) {
 		return false
 	}
 	s.add(start, end, ruleUnknown)
