@@ -52,6 +52,13 @@ func (s *scanner) bound(from, to int, m meaning) {
 	c := context{}
 	i := to
 	closed := false
+	if s.at(from-1) == '$' && isQuote(s.at(to)) {
+		return // a variable between quotes of a shell
+	}
+	if isQuote(s.at(from-1)) && s.at(from-2) == '=' && isQuote(s.at(to)) {
+		s.element(from, to, m)
+		return // a value itself
+	}
 	if isQuote(s.at(i)) || s.at(i) == '\\' && isQuote(s.at(i+1)) {
 		closed = true
 		for s.at(i) == '\\' || isQuote(s.at(i)) {
@@ -172,7 +179,7 @@ func (s *scanner) wordOperator(i int, gap, closed bool) (int, bool) {
 // inTag reports whether i ends a tag of XML: <password>x</password>.
 func (s *scanner) inTag(i int) bool {
 	j := s.back(i, word|dot, 64)
-	return s.at(j-1) == '<'
+	return s.at(j-1) == '<' && !isQuote(s.at(j-2)) && s.at(j-2) != '='
 }
 
 // element reads the value of an element of XML whose name stands in an attribute:

@@ -44,6 +44,9 @@ func strongValue(v string, c context) bool {
 		return spaced(v) || punctuated(v, c)
 	}
 	sh := shapeOf(v)
+	if !c.quoted && is(v[0], upper) && isIdentifier(v) && sh.lower > sh.upper && sh.digits < 4 && sh.common*100 >= sh.pairs*62 {
+		return false // the name of a type
+	}
 	if looksDrawn(core(v)) {
 		return true
 	}
@@ -105,6 +108,9 @@ func sureValue(v string, m meaning, c context) bool {
 	if len(v) < 4 || strings.HasPrefix(v, "-") || isVersion(v) && !c.quoted {
 		return false
 	}
+	if foreign(v) {
+		return false
+	}
 	if c.quoted {
 		return !isDotted(v) && !isName(v) && !isCall(v) && !isMarkup(v)
 	}
@@ -140,7 +146,16 @@ func bareValue(v string, c context) bool {
 	if sh.digits == len(v) {
 		return len(v) >= 4
 	}
+	if strings.IndexByte(v, '/') > 0 && sh.letters()+strings.Count(v, "/") == len(v) {
+		return false
+	}
 	return !isCommon(v) && (!c.prose || sh.letters() < len(v))
+}
+
+// foreign reports whether v is a word of another script, as translations of the word
+// password are.
+func foreign(v string) bool {
+	return nonASCII(v)*2 > len(v) && shapeOf(v).digits == 0
 }
 
 // isName reports whether v is the name of a credential rather than one.
@@ -162,8 +177,8 @@ func isMarkup(v string) bool {
 
 // isIndexed reports whether v starts with a name that is called or indexed.
 func isIndexed(v string) bool {
-	i := strings.IndexAny(v, "([")
-	return i > 0 && (isIdentifier(v[:i]) || isDotted(v[:i]))
+	i := strings.IndexAny(v, "([)]{}")
+	return i > 0 && (isIdentifier(v[:i]) && (v[i] != '{' || shapeOf(v).other < 3) || isDotted(v[:i]))
 }
 
 func looksPassword(sh shape, n int) bool {
@@ -249,7 +264,7 @@ func closes(v string) bool {
 // isReference reports whether v names where the value is, rather than being it.
 func isReference(v string) bool {
 	if v[0] == '$' && len(v) > 1 {
-		return v[1] == '{' || v[1] == '(' || isIdentifier(v[1:]) && shapeOf(v).digits == 0
+		return v[1] == '{' || v[1] == '(' || isIdentifier(v[1:]) && shapeOf(v).digits == 0 || isDotted(v[1:])
 	}
 	if v[0] == '@' || v[0] == '&' {
 		return isIdentifier(v[1:])
