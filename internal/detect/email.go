@@ -15,7 +15,7 @@ func (s *scanner) email(i int) {
 	if start == i || end < 0 {
 		return
 	}
-	if s.at(start-1) == ':' && s.at(start-2) == '/' || s.at(start-1) == '/' || s.at(start-1) == ':' && s.inAddress(start) && s.text[start-2] != 'o' {
+	if s.at(start-1) == ':' && s.at(start-2) == '/' || s.at(start-1) == '/' || s.at(start-1) == ':' && s.inAddress(start) && !strings.HasSuffix(s.text[:start], "mailto:") {
 		return // the user of an address, read there
 	}
 	if s.text[start:i] == "git" {

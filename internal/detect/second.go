@@ -247,7 +247,7 @@ func plainRune(r rune) rune {
 func (s *scanner) encoded(start, end int) {
 	const most = 8 << 10
 	v := strings.TrimRight(s.text[start:min(end, start+most)], "=")
-	if len(v) < 24 || strings.HasPrefix(v, "eyJ") {
+	if len(v) < 24 || s.at(end) == '.' {
 		return
 	}
 	codec := base64.RawStdEncoding

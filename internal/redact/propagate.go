@@ -89,6 +89,13 @@ func (n *needles) add(v string, r *detect.Rule) {
 	}
 }
 
+// Values beyond these are removed where they are found, and not looked for
+// elsewhere: what a page holds must not decide how long a hydration takes.
+const (
+	mostNeedles = 8192
+	mostAlike   = 64 // with the same first four bytes
+)
+
 func quoted(v string) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -122,6 +129,9 @@ func (n *needles) put(v string, r *detect.Rule, word bool) {
 		if n.list[k].text == v {
 			return
 		}
+	}
+	if len(n.heads[h]) >= mostAlike || len(n.list) >= mostNeedles {
+		return
 	}
 	n.heads[h] = append(n.heads[h], len(n.list))
 	n.list = append(n.list, needle{v, r, word})
