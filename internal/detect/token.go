@@ -71,15 +71,17 @@ func prefixRule(service, label string) *Rule {
 	return rule(id, typ, label, "a credential of "+service, "the service's documentation")
 }
 
-// prefixed looks for a token whose prefix starts at i.
-func (s *scanner) prefixed(i int) {
-	if i+3 > len(s.text) {
-		return
+// startsToken reports, at a glance, whether a token may start at i.
+func (s *scanner) startsToken(i int) bool {
+	if i+12 > len(s.text) {
+		return false
 	}
 	bit := startBit(s.text[i], s.text[i+1], s.text[i+2])
-	if starts[bit/64]&(1<<(bit%64)) == 0 {
-		return
-	}
+	return starts[bit/64]&(1<<(bit%64)) != 0
+}
+
+// prefixed looks for a token whose prefix starts at i.
+func (s *scanner) prefixed(i int) {
 	for _, p := range prefixes[[2]byte{s.text[i], s.text[i+1]}] {
 		if strings.HasPrefix(s.text[i:], p.text) && s.token(i, &p) {
 			return

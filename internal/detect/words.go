@@ -31,12 +31,25 @@ func (s *scanner) words() {
 			}
 			c = classOf[text[i]]
 		}
-		s.word(start, i, kinds)
+		if kinds&digit != 0 || i-start >= 10 || i < len(text) && ends[text[i]] {
+			s.word(start, i, kinds)
+		}
 	}
 }
 
+// ends tells what after a word makes even a short one worth a look: an address, or
+// a token whose prefix goes on.
+var ends = func() (t [256]bool) {
+	for _, c := range []byte("@:.~/+=$!") {
+		t[c] = true
+	}
+	return t
+}()
+
 func (s *scanner) word(start, end int, kinds uint8) {
-	s.prefixed(start)
+	if s.startsToken(start) {
+		s.prefixed(start)
+	}
 	if kinds&digit != 0 {
 		s.digits(start, end, kinds)
 	}

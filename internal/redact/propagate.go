@@ -51,7 +51,7 @@ func (j *job) passes(f *field) bool {
 type needles struct {
 	list   []needle
 	heads  map[uint32][]int
-	filter [1 << 16 / 64]uint64
+	filter [1 << 14 / 64]uint64
 }
 
 type needle struct {
@@ -73,6 +73,10 @@ func (n *needles) add(v string, r *detect.Rule) {
 		return
 	}
 	n.put(v, r, !secret)
+	if unreserved(v) {
+		n.encoded(v, r, secret)
+		return
+	}
 	if u, err := url.PathUnescape(v); err == nil && u != v && len(u) >= shortestData {
 		n.put(u, r, !secret)
 		v = u
@@ -82,11 +86,26 @@ func (n *needles) add(v string, r *detect.Rule) {
 			n.put(form, r, !secret)
 		}
 	}
+	n.encoded(v, r, secret)
+}
+
+// encoded adds the forms of a secret in base64.
+func (n *needles) encoded(v string, r *detect.Rule, secret bool) {
 	if secret && len(v) >= 8 {
 		for _, form := range inBase64(v) {
 			n.put(form, r, false)
 		}
 	}
+}
+
+// unreserved reports whether v is the same in an address and in JSON.
+func unreserved(v string) bool {
+	for i := range len(v) {
+		if !isWord(v[i]) && v[i] != '-' && v[i] != '_' && v[i] != '.' || v[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // Values beyond these are removed where they are found, and not looked for
@@ -143,7 +162,7 @@ func head(v string) uint32 {
 	return uint32(v[0]) | uint32(v[1])<<8 | uint32(v[2])<<16 | uint32(v[3])<<24
 }
 
-func mix(h uint32) uint32 { return h * 2654435761 >> 16 }
+func mix(h uint32) uint32 { return h * 2654435761 >> 18 }
 
 func (n *needles) find(spans []detect.Span, text string) []detect.Span {
 	for i := 0; i+shortestData <= len(text); i++ {
