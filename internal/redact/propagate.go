@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"hodl/internal/detect"
@@ -13,15 +14,15 @@ import (
 // tells what it is, and in the forms it may stand there: as it is, percent-encoded,
 // in JSON, in base64. It returns the fields that have something to remove.
 func (j *job) propagate(found []int) []int {
+	if !slices.ContainsFunc(found, func(i int) bool { return len(j.fields[i].spans) > 0 }) {
+		return nil
+	}
 	n := newNeedles()
 	for _, i := range found {
 		f := &j.fields[i]
 		for _, s := range f.spans {
 			n.add((*f.text)[s.Start:s.End], s.Rule)
 		}
-	}
-	if len(n.list) == 0 {
-		return nil
 	}
 	var out []int
 	for i := range j.fields {
@@ -126,17 +127,18 @@ func quoted(v string) string {
 // inBase64 returns what of the base64 of a text that holds v depends on v alone, for
 // each of the three places it may start at.
 func inBase64(v string) []string {
-	var out []string
+	out := make([]string, 0, 6)
+	padded := append(make([]byte, 2, 2+len(v)), v...)
 	for shift := range 3 {
-		padded := append(make([]byte, shift), v...)
-		s := base64.RawStdEncoding.EncodeToString(padded)
-		from := [...]int{0, 2, 3}[shift]
-		to := len(padded) / 3 * 4
-		if to-from >= 10 {
-			out = append(out, s[from:to])
-			if u := strings.NewReplacer("+", "-", "/", "_").Replace(s[from:to]); u != s[from:to] {
-				out = append(out, u)
-			}
+		raw := padded[2-shift:]
+		from, to := [...]int{0, 2, 3}[shift], len(raw)/3*4
+		if to-from < 10 {
+			continue
+		}
+		s := base64.RawStdEncoding.EncodeToString(raw)[from:to]
+		out = append(out, s)
+		if strings.ContainsAny(s, "+/") {
+			out = append(out, base64.RawURLEncoding.EncodeToString(raw)[from:to])
 		}
 	}
 	return out
