@@ -229,7 +229,7 @@ func (s *scanner) value(i int, m meaning, c context) {
 }
 
 // mostNested is how many settings are read within the value of another: a=b=c=d.
-const mostNested = 4
+const mostNested = 2
 
 // unwrap passes over a call round a quoted value: String("x"), []byte(`x`).
 func (s *scanner) unwrap(i int) int {
@@ -308,10 +308,21 @@ func (s *scanner) escaped(i int, q string, m meaning, c context) {
 	}
 }
 
+// longestBare is how much of a value without quotes is read.
+const longestBare = 512
+
+// stops are the bytes that end a value without quotes.
+var stops = func() (t [256]bool) {
+	for _, c := range []byte(" \t\r\n\"'`<>|") {
+		t[c] = true
+	}
+	return t
+}()
+
 // bare reads a value without quotes: up to a blank or what ends it in a list.
 func (s *scanner) bare(i int, m meaning, c context) {
 	end := i
-	for end < len(s.text) && end-i < longest && strings.IndexByte(" \t\r\n\"'`<>|", s.text[end]) < 0 {
+	for end < len(s.text) && end-i < longestBare && !stops[s.text[end]] {
 		if s.text[end] == '&' && !c.code && end > i || (s.text[end] == ',' || s.text[end] == ';') && m.rule != rulePassword {
 			break
 		}

@@ -49,6 +49,9 @@ func (s *scanner) before(start int, l *label) {
 		return
 	}
 	i := start - 1
+	if !s.digitBefore(i, 40) {
+		return
+	}
 	for n := 0; i > 0 && n < 40 && s.text[i-1] != '\n' && s.text[i-1] != '.' && s.text[i-1] != ','; n++ {
 		i--
 		if !is(s.text[i], alnum) || is(s.at(i-1), alnum) || n < 5 {
@@ -59,6 +62,15 @@ func (s *scanner) before(start int, l *label) {
 			return
 		}
 	}
+}
+
+func (s *scanner) digitBefore(i, reach int) bool {
+	for k := max(0, i-reach); k < i; k++ {
+		if is(s.text[k], digit) {
+			return true
+		}
+	}
+	return false
 }
 
 // linked reports whether the words between a number and its label say that it is

@@ -16,8 +16,8 @@ type field struct {
 	text  *string
 	kind  detect.Kind
 
-	page string  // the address of the page it was captured from
-	file *string // the path of the file it was captured from
+	page string // the address of the page it was captured from
+	file string // the path of the file it was captured from
 	// agent says that an agent wrote it: what looks like a placeholder in it is
 	// one that the agent was shown.
 	agent    bool
@@ -88,7 +88,7 @@ func contentFields(c *hodl.Content) []field {
 type walker struct {
 	fields []field
 	page   string
-	file   *string
+	file   string
 	agent  bool
 }
 
@@ -129,7 +129,7 @@ func (w *walker) node(i int, n *hodl.Node, agent bool) {
 func (w *walker) hodl(i int, h *hodl.Hodl) {
 	w.page = h.URL
 	if h.Location != nil {
-		w.file = &h.Location.File
+		w.file = h.Location.File
 	}
 	w.add("hodls", i, "url", &h.URL, detect.URL)
 	w.add("hodls", i, "title", &h.Title, detect.Text)
@@ -145,7 +145,7 @@ func (w *walker) hodl(i int, h *hodl.Hodl) {
 		}
 	}
 	w.add("hodls", i, "deep_link", &h.DeepLink, detect.URL)
-	w.page, w.file = "", nil
+	w.page, w.file = "", ""
 }
 
 // renameNodes keeps what is known of a node under its name as it is now.

@@ -124,14 +124,14 @@ func (l *layer) drops(f *field) bool {
 	if len(l.hosts) > 0 && f.page != "" && l.hostAction(f.page) == hodl.Drop {
 		return true
 	}
-	return len(l.paths) > 0 && f.file != nil && l.pathAction(*f.file) == hodl.Drop
+	return len(l.paths) > 0 && f.file != "" && l.pathAction(f.file) == hodl.Drop
 }
 
 // keeps reports whether the layer lets the field pass unread.
 func (l *layer) keeps(f *field) bool {
 	return l.fieldAction(f) == hodl.Keep ||
 		len(l.hosts) > 0 && f.page != "" && f.kind == detect.URL && l.hostAction(f.page) == hodl.Keep ||
-		len(l.paths) > 0 && f.file != nil && l.pathAction(*f.file) == hodl.Keep
+		len(l.paths) > 0 && f.file != "" && l.pathAction(f.file) == hodl.Keep
 }
 
 func (l *layer) fieldAction(f *field) hodl.Action {
