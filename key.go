@@ -77,11 +77,14 @@ func (p *Principal) May(scope string) bool { return may(p.Scopes, scope) }
 // CaptureOnly reports whether the key may make new things and see nothing.
 func (p *Principal) CaptureOnly() bool { return slices.Contains(p.Scopes, CaptureOnly) }
 
+// Allows reports whether pages of an origin may use the key.
+func (p *Principal) Allows(origin string) bool { return slices.Contains(p.Origins, origin) }
+
 // CheckPlace refuses with [Forbidden] a key that is used from an address it is not
 // bound to, or by a page of an origin that is not on its list. origin is "" when no
 // page is calling.
 func (p *Principal) CheckPlace(address, origin string) error {
-	if origin != "" && !slices.Contains(p.Origins, origin) {
+	if origin != "" && !p.Allows(origin) {
 		return Errorf(Forbidden, "this key is not for pages of %.256q", origin).WithHint("add the origin to the key's origins, or make a key that has it")
 	}
 	if len(p.Addresses) == 0 || inside(p.Addresses, address) {

@@ -37,17 +37,23 @@ func (e *env) finds(c *cobra.Command) {
 
 // client returns a client for the server that the flags name.
 func (e *env) client() (*client.Client, error) {
-	key, err := e.secret(e.remote.key)
+	key, err := e.key()
 	if err != nil {
 		return nil, err
 	}
-	if key == "" {
-		return nil, hint(usagef("no API key"), "set HODL_API_KEY, or HODL_API_KEY_FILE, or give --key; hodl key create makes one")
-	}
-	if err := checkURL(e.remote.url); err != nil {
-		return nil, err
-	}
 	return client.New(e.remote.url, key, e.options()...), nil
+}
+
+// key returns the API key for the server that the flags name, once both are there.
+func (e *env) key() (string, error) {
+	key, err := e.secret(e.remote.key)
+	if err != nil {
+		return "", err
+	}
+	if key == "" {
+		return "", hint(usagef("no API key"), "set HODL_API_KEY, or HODL_API_KEY_FILE, or give --key; hodl key create makes one")
+	}
+	return key, checkURL(e.remote.url)
 }
 
 func (e *env) options() []client.Option {
@@ -56,7 +62,11 @@ func (e *env) options() []client.Option {
 		Transport: keeper{&e.remote.last}, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return []client.Option{client.HTTP(h), client.UserAgent("hodl/" + release() + " (" + runtime.GOOS + ")")}
+	return []client.Option{client.HTTP(h), userAgent()}
+}
+
+func userAgent() client.Option {
+	return client.UserAgent("hodl/" + release() + " (" + runtime.GOOS + ")")
 }
 
 func checkURL(address string) error {

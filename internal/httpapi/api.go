@@ -65,24 +65,32 @@ type Store interface {
 
 // Options is what the edge serves.
 type Options struct {
-	Store   Store
-	Keys    *auth.Keys
-	Capture *capture.Service
-	Resume  *resume.Service
-	JWKS    func() []byte
-	Ready   func(context.Context) error // nil when the server may take traffic
-	Release string                      // the version of the program
-	Proxies []netip.Prefix              // whose X-Forwarded-For is believed
-	Log     *slog.Logger
+	Store    Store
+	Keys     *auth.Keys
+	Capture  *capture.Service
+	Resume   *resume.Service
+	JWKS     func() []byte
+	Ready    func(context.Context) error // nil when the server may take traffic
+	Release  string                      // the version of the program
+	Proxies  []netip.Prefix              // whose X-Forwarded-For is believed
+	MCP      *Door                       // nil to have none
+	Requests *meter.Rates                // what keys do; made when nil
+	Log      *slog.Logger
 
 	BodyTimeout time.Duration // how long a request's body may take to arrive; 30 s when 0
+}
+
+// A Door is another way in that is served beside this API: its handler, and those of
+// the paths that tell of it.
+type Door struct {
+	http.Handler
+	About map[string]http.Handler
 }
 
 type server struct {
 	Options
 	metrics  *metrics
-	requests *meter.Rates // what keys do, but for
-	captures *meter.Rates // what capture-only keys do, and
+	captures *meter.Rates // what capture-only keys do, in place of Requests, and
 	mints    *meter.Rates
 	fixed    map[string][]string // the methods of each path that has no parameter
 }
@@ -93,7 +101,10 @@ func New(o Options) http.Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
-	s := &server{Options: o, metrics: newMetrics(o.Store), requests: meter.NewRates(meter.Requests), captures: meter.NewRates(meter.Captures), mints: meter.NewRates(meter.Mints)}
+	if o.Requests == nil {
+		o.Requests = meter.NewRates(meter.Requests)
+	}
+	s := &server{Options: o, metrics: newMetrics(o.Store), captures: meter.NewRates(meter.Captures), mints: meter.NewRates(meter.Mints)}
 	mux := http.NewServeMux()
 	api := newHuma(mux)
 	s.routes(router{api, o.BodyTimeout, s.once, o.Store.Keep})

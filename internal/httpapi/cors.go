@@ -14,7 +14,7 @@ import (
 // What a page may send and read, beyond what browsers allow by themselves.
 const (
 	allowedMethods = "GET, POST, PUT, PATCH, DELETE"
-	allowedHeaders = "Authorization, Content-Type, DPoP, Hodl-Audience, Idempotency-Key, If-Match, X-Unihodl-Format, X-Unihodl-Stepup"
+	allowedHeaders = "Authorization, Content-Type, DPoP, Hodl-Audience, Idempotency-Key, If-Match, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, X-Unihodl-Format, X-Unihodl-Stepup"
 	exposedHeaders = "DPoP-Nonce, Deprecation, ETag, Hodl-Hydration, Hodl-Receipt, Idempotency-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
 )
 
@@ -22,7 +22,7 @@ const (
 // §4.8), and reports whether r was such a question.
 func preflight(w http.ResponseWriter, r *http.Request) bool {
 	h := r.Header
-	if r.Method != http.MethodOptions || h.Get("Origin") == "" || h.Get("Access-Control-Request-Method") == "" || !strings.HasPrefix(r.URL.Path, "/v1/") {
+	if r.Method != http.MethodOptions || h.Get("Origin") == "" || h.Get("Access-Control-Request-Method") == "" || !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/mcp" {
 		return false
 	}
 	out := w.Header()

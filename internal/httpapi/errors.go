@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"hodl"
+	"hodl/internal/decode"
 	"hodl/internal/dpop"
 )
 
@@ -158,7 +159,7 @@ func newError(status int, message string, errs ...error) huma.StatusError {
 const unreadable = "cannot read request body"
 
 var hints = map[hodl.Code]string{
-	hodl.MalformedJSON:    "send one JSON value in UTF-8, without repeated names",
+	hodl.MalformedJSON:    decode.Hint,
 	hodl.BadRequest:       "send the request as /docs describes it",
 	hodl.PayloadTooLarge:  "a request is at most 2 MiB",
 	hodl.UnsupportedMedia: "send Content-Type: application/json",

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"hodl"
+	"hodl/internal/decode"
 )
 
 // formType is what OAuth clients send (RFC 6749, appendix B).
@@ -41,7 +42,7 @@ func (in *FormOrJSON) isForm() bool { return in.Kind == formType }
 // decode reads a JSON body, in which unknown fields are refused.
 func (in *FormOrJSON) decode(v any) error {
 	if err := json.Unmarshal(in.RawBody, v, json.RejectUnknownMembers(true)); err != nil {
-		return decodeError(err)
+		return decode.Fault(err)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
+
+	"hodl/internal/decode"
 )
 
 // lenient is the body of a call whose published clients cannot react to a refusal:
@@ -36,7 +38,7 @@ func (l *lenient[T]) UnmarshalJSON(data []byte) error {
 // get returns the value, or what is wrong with the body.
 func (l *lenient[T]) get() (*T, error) {
 	if l.err != nil {
-		return nil, decodeError(l.err)
+		return nil, decode.Fault(l.err)
 	}
 	return &l.Value, nil
 }

@@ -20,7 +20,7 @@ var mints = map[string]bool{"mintToken": true, "handOffSession": true}
 // for it, and tells where the workspace stands. When the writer is busy, writes of
 // the smaller plans are put off first.
 func (s *server) admit(ctx huma.Context, p *hodl.Principal) error {
-	rates := s.requests
+	rates := s.Requests
 	switch {
 	case mints[ctx.Operation().OperationID]:
 		rates = s.mints

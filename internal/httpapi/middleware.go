@@ -38,6 +38,11 @@ func requestOf(ctx context.Context) *request {
 	return &request{}
 }
 
+// Fault remembers the cause of a refusal by another door, and Detail tells from where
+// its caller came.
+func Fault(ctx context.Context, err error)         { fault(ctx, err) }
+func Detail(ctx context.Context) hodl.RecordDetail { return detail(ctx) }
+
 // fault remembers the cause of a refusal for the log.
 func fault(ctx context.Context, err error) { requestOf(ctx).err = err }
 

@@ -43,6 +43,12 @@ func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
 		writeJSON(w, map[string]string{"status": "ready"})
 	})
 	mux.HandleFunc("GET /h/{id}", handOffLink)
+	if s.MCP != nil {
+		mux.Handle("/mcp", s.MCP)
+		for path, about := range s.MCP.About {
+			mux.Handle("GET "+path, about)
+		}
+	}
 	// A published client reports its start. It is thanked and forgotten.
 	mux.HandleFunc("POST /api/telemetry", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, 64<<10))

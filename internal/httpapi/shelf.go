@@ -10,6 +10,7 @@ import (
 	"hodl"
 	"hodl/internal/address"
 	"hodl/internal/capture"
+	"hodl/internal/decode"
 	"hodl/internal/store"
 )
 
@@ -36,7 +37,7 @@ type draftOrFault struct {
 // UnmarshalJSON is asked by the format.
 func (d *draftOrFault) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &d.draft, json.RejectUnknownMembers(true)); err != nil {
-		d.err = decodeError(err)
+		d.err = decode.Fault(err)
 	}
 	return nil
 }

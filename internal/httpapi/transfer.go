@@ -16,6 +16,7 @@ import (
 
 	"hodl"
 	"hodl/internal/capture"
+	"hodl/internal/decode"
 	"hodl/internal/store"
 )
 
@@ -217,7 +218,7 @@ func parseLine(number int, text []byte) capture.Line {
 		return l
 	}
 	if err := json.Unmarshal(text, &l.Hodl, json.RejectUnknownMembers(true)); err != nil {
-		l.Err = decodeError(err)
+		l.Err = decode.Fault(err)
 	}
 	return l
 }

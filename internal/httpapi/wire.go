@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"hodl"
+	"hodl/internal/decode"
 )
 
 // jsonFormat is JSON as this API speaks it: case-sensitive, no repeated names, valid
@@ -20,7 +21,7 @@ var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error { return json.MarshalWrite(w, v, json.Deterministic(true)) },
 	Unmarshal: func(data []byte, v any) error {
 		if err := json.Unmarshal(data, v); err != nil {
-			return flat{decodeError(err)}
+			return flat{decode.Fault(err)}
 		}
 		if checked, ok := v.(*any); ok { // huma asks for this to hold it against the schema
 			*checked = showNulls(*checked)

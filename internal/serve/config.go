@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hodl"
+	"hodl/internal/mcpserver"
 	"hodl/internal/seal"
 	"hodl/internal/store"
 )
@@ -54,6 +55,8 @@ type Config struct {
 	// CacheBytes bounds the renderings kept in memory; 64 MiB when zero. Negative keeps
 	// none, which only benchmarks want.
 	CacheBytes int
+	// Fixtures are what the MCP conformance suite asks for; nil but in its tests.
+	Fixtures *mcpserver.Fixtures
 	// Release is the version of the program, shown by /healthz.
 	Release string
 	// Now is the clock; time.Now when nil.

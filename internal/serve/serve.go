@@ -19,6 +19,8 @@ import (
 	"hodl/internal/auth"
 	"hodl/internal/capture"
 	"hodl/internal/httpapi"
+	"hodl/internal/mcpserver"
+	"hodl/internal/meter"
 	"hodl/internal/resume"
 	"hodl/internal/signing"
 	"hodl/internal/store"
@@ -37,6 +39,7 @@ type Server struct {
 	store    *store.Store
 	resume   *resume.Service
 	signing  *signing.Keys
+	mcp      *mcpserver.Server
 	http     *http.Server
 	stopping chan struct{}
 }
@@ -124,15 +127,32 @@ func (s *Server) wire(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	requests := meter.NewRates(meter.Requests)
+	door := s.openMCP(keys, captures, requests)
 	s.http = &http.Server{
 		Handler: httpapi.New(httpapi.Options{
 			Store: s.store, Keys: keys, Capture: captures, Resume: s.resume,
-			JWKS: s.signing.JWKS, Ready: s.ready, Release: c.Release, Proxies: proxies, Log: c.Log,
+			JWKS: s.signing.JWKS, Ready: s.ready, Release: c.Release, Proxies: proxies, Log: c.Log, MCP: door, Requests: requests,
 		}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 96 << 10, // above the API's own bound, which answers in words
 	}
 	return nil
+}
+
+// openMCP makes the MCP door, which stands in the same house: one bucket of requests
+// for both, one log.
+func (s *Server) openMCP(keys *auth.Keys, captures *capture.Service, requests *meter.Rates) *httpapi.Door {
+	c := &s.config
+	s.mcp = mcpserver.New(mcpserver.Options{
+		Store: s.store, Keys: keys, Capture: captures, Resume: s.resume, PublicURL: s.PublicURL, Release: c.Release, Requests: requests,
+		Log: c.Log, Detail: httpapi.Detail, Fault: httpapi.Fault, Fixtures: c.Fixtures,
+	})
+	door := &httpapi.Door{Handler: s.mcp, About: map[string]http.Handler{}}
+	for _, path := range s.mcp.MetadataPaths() {
+		door.About[path] = s.mcp.Metadata()
+	}
+	return door
 }
 
 func (s *Server) ready(ctx context.Context) error {
@@ -172,6 +192,7 @@ func (s *Server) Run(ctx context.Context) error {
 		<-inner.Done()
 		defer stopBackground()
 		close(s.stopping)
+		s.mcp.Close()
 		limit, cancel := context.WithTimeout(background, drain)
 		defer cancel()
 		if err := s.http.Shutdown(limit); err != nil {
