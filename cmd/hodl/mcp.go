@@ -44,7 +44,7 @@ func (e *env) mcp(ctx context.Context) error {
 	}
 	remote := client.New(e.remote.url, key, userAgent(), client.As(localAudience))
 	log := slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	err = mcpserver.NewRelay(remote, protocolError, release(), log).Run(ctx, io.NopCloser(e.in), nopCloser{e.out})
+	err = mcpserver.NewRelay(remote, protocolError, release(), log).Run(ctx, e.in, e.out)
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
@@ -59,7 +59,3 @@ func protocolError(err error) (code int64, message string, data json.RawMessage,
 	}
 	return e.Code, e.Message, e.Data, true
 }
-
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }

@@ -50,10 +50,12 @@ func NewRelay(r Remote, refusal Refusal, release string, log *slog.Logger) *Rela
 	return x
 }
 
-// Run speaks on a pair of streams until in ends or ctx is done.
-func (x *Relay) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+// Run speaks on a pair of streams until in ends, and all that was asked is answered,
+// or ctx is done.
+func (x *Relay) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer x.close()
-	return x.mcp.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	d := newDrain(out)
+	return x.mcp.Run(ctx, &mcp.IOTransport{Reader: d.reader(in), Writer: d})
 }
 
 // relayed are the methods that the server answers, each with the form of its result.
