@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -43,8 +42,7 @@ func (e *env) mcp(ctx context.Context) error {
 		return err
 	}
 	remote := client.New(e.remote.url, key, userAgent(), client.As(localAudience))
-	log := slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	err = mcpserver.NewRelay(remote, protocolError, release(), log).Run(ctx, e.in, e.out)
+	err = mcpserver.NewRelay(remote, protocolError, release()).Run(ctx, e.in, e.out)
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"reflect"
 	"sync"
 	"time"
@@ -38,10 +37,10 @@ type Relay struct {
 }
 
 // NewRelay returns a relay to a remote.
-func NewRelay(r Remote, refusal Refusal, release string, log *slog.Logger) *Relay {
+func NewRelay(r Remote, refusal Refusal, release string) *Relay {
 	x := &Relay{remote: r, refusal: refusal, open: map[string]func(){}}
 	x.mcp = newMCP(release, mcp.ServerOptions{
-		Logger: log, SubscribeHandler: x.subscribe, UnsubscribeHandler: x.unsubscribe,
+		SubscribeHandler: x.subscribe, UnsubscribeHandler: x.unsubscribe,
 		CompletionHandler: func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 			return nil, errors.New("completion is relayed")
 		},

@@ -14,6 +14,7 @@ import (
 	"hodl"
 	"hodl/internal/capture"
 	"hodl/internal/render"
+	"hodl/internal/resume"
 	"hodl/internal/store"
 )
 
@@ -37,6 +38,7 @@ func hodlURI(id hodl.HodlID) string       { return "hodl://hodls/" + string(id) 
 type place struct {
 	session, hodl string // ids as they were given
 	format        string
+	published     bool // by its published name
 }
 
 func (p place) needs() right {
@@ -63,7 +65,7 @@ func parseURI(uri string) (place, bool) {
 		return place{}, true
 	case id == "" || strings.Contains(id, "/"):
 	case u.Scheme == "hodl" && u.Host == "sessions", u.Scheme == "unihodl" && u.Host == "session":
-		return place{session: id, format: query.Get("format")}, true
+		return place{session: id, format: query.Get("format"), published: u.Scheme == "unihodl"}, true
 	case u.Scheme == "hodl" && u.Host == "hodls":
 		return place{hodl: id}, true
 	}
@@ -114,15 +116,35 @@ func (s *Server) readPlace(ctx context.Context, w *who, uri string) (*mcp.Resour
 }
 
 func (s *Server) readSession(ctx context.Context, w *who, at place) (*mcp.ResourceContents, error) {
-	h, err := s.hydrate(ctx, w, at.session, at.format, render.JSON)
+	otherwise := render.MCP
+	if at.published {
+		otherwise = render.JSON
+	}
+	h, err := s.hydrate(ctx, w, at.session, at.format, otherwise)
 	if err != nil {
 		return nil, err
 	}
-	kind := h.Rendering.ContentType
-	if h.Rendering.Format == render.JSON {
-		kind = contextType
+	switch h.Rendering.Format {
+	case render.MCP:
+		return contentsOf(h)
+	case render.JSON:
+		return &mcp.ResourceContents{MIMEType: contextType, Text: string(h.Body()), Meta: metaOf(h)}, nil
 	}
-	return &mcp.ResourceContents{MIMEType: kind, Text: string(h.Body()), Meta: metaOf(h)}, nil
+	return &mcp.ResourceContents{MIMEType: h.Rendering.ContentType, Text: string(h.Body()), Meta: metaOf(h)}, nil
+}
+
+// contentsOf takes the contents out of the rendering that is the result of a read.
+func contentsOf(h *resume.Hydration) (*mcp.ResourceContents, error) {
+	var read struct {
+		Contents []struct {
+			MIMEType string `json:"mimeType"`
+			Text     string `json:"text"`
+		} `json:"contents"`
+	}
+	if err := json.Unmarshal(h.Body(), &read); err != nil || len(read.Contents) != 1 {
+		return nil, hodl.Errorf(hodl.Internal, "the rendering mcp is no result of a read: %v", err)
+	}
+	return &mcp.ResourceContents{MIMEType: read.Contents[0].MIMEType, Text: read.Contents[0].Text, Meta: metaOf(h)}, nil
 }
 
 func (s *Server) readHodl(ctx context.Context, w *who, given string) (*mcp.ResourceContents, error) {
