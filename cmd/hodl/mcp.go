@@ -34,6 +34,9 @@ Agents start it themselves; docs/mcp.md tells how. It ends when its input does.`
 func (e *env) mcp(ctx context.Context) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
+	if e.json {
+		return usagef("what it prints are messages of the protocol: leave --json out")
+	}
 	if e.remote.key == "-" {
 		return usagef("standard input belongs to the protocol: set HODL_API_KEY or HODL_API_KEY_FILE")
 	}

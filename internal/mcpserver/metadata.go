@@ -13,6 +13,8 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
+var scopesSupported = []string{"hodls:read", "hodls:write", "sessions:read", "sessions:write", "tokens:write"}
+
 // metadataURL is where the metadata of the door is (RFC 9728 §3.1): the well-known
 // part stands between the host and the path.
 func (s *Server) metadataURL() string {
@@ -32,10 +34,7 @@ func (s *Server) Metadata() http.Handler {
 		Methods       []string `json:"bearer_methods_supported"`
 		Name          string   `json:"resource_name"`
 		Documentation string   `json:"resource_documentation"`
-	}{
-		s.resource(), s.AuthorizationServers, []string{"hodls:read", "hodls:write", "sessions:read", "sessions:write", "tokens:write"},
-		[]string{"header"}, "hodl", s.PublicURL + "/docs",
-	})
+	}{s.resource(), s.AuthorizationServers, scopesSupported, []string{"header"}, "hodl", s.PublicURL + "/docs"})
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if err != nil { // never: it is made of text
 			writeEnvelope(w, http.StatusInternalServerError, hodl.Errorf(hodl.Internal, "no metadata"))

@@ -18,10 +18,10 @@ const (
 )
 
 func (s *Server) addPrompts() {
-	id := &mcp.PromptArgument{Name: "session_id", Title: "Session", Description: "ses_…; the last session when absent"}
+	id := &mcp.PromptArgument{Name: "session_id", Description: "ses_…; the last session when absent"}
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: resumePrompt, Title: "hodl: resume a session", Description: "Put a work session before the model. Recorded and counted as one hydration",
-		Arguments: []*mcp.PromptArgument{id, {Name: "focus", Title: "Focus", Description: "What to look at first"}},
+		Arguments: []*mcp.PromptArgument{id, {Name: "focus", Description: "What to look at first"}},
 	}, s.promptResume)
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: checkpointPrompt, Title: "hodl: checkpoint", Description: "Have the model write down where the work stands",

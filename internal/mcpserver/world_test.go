@@ -308,6 +308,7 @@ func (w *world) listen(credential string, uris ...string) (*stream, *answer) {
 	w.t.Cleanup(cancel)
 	list, err := json.Marshal(uris)
 	w.must(err)
+	//nolint:bodyclose // who reads the stream closes it
 	response, err := http.DefaultTransport.RoundTrip(w.request(ctx, modern, credential, "subscriptions/listen", `{"notifications":{"resourceSubscriptions":`+string(list)+`}}`))
 	w.must(err)
 	if response.StatusCode != http.StatusOK {
