@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,8 +69,9 @@ type victim struct {
 
 func newVictim(w *world) *victim {
 	w.t.Helper()
-	captured := w.capture("ses_owned")
-	w.ok(live, "PUT", "/v1/sessions/ses_taken", fullSession)
+	session := strings.NewReplacer("the cache bug", "canary title", "a race", "canary summary", `"go"`, `"canaryword"`).Replace(fullSession)
+	captured := w.ok(live, "PUT", "/v1/sessions/ses_owned", session)
+	w.ok(live, "PUT", "/v1/sessions/ses_taken", session)
 	hodl := w.ok(live, "POST", "/v1/hodls", `{"title":"canary hodl","note":"canarynote","url":"https://example.com/its-address","tags":["canarytag"],"session_id":"ses_owned"}`)
 	w.ok(live, "POST", "/v1/hodls", `{"title":"canary second","session_id":"ses_owned"}`)
 	minted := w.mint("ses_owned", "read:context read:reasoning write:notes")
@@ -241,8 +241,8 @@ func (v *victim) shows(at, who, sent string, a *answer) {
 		v.t.Errorf("%s is told what another was: %s", at, a)
 	}
 	for mark, name := range v.names {
-		if mark == "{ses}" || mark == "{tak}" || strings.Contains(sent, mark) || sees(who, mark) {
-			continue
+		if mark == "{tak}" || strings.Contains(sent, mark) || sees(who, mark) {
+			continue // a session of that id may be the caller's own by now
 		}
 		if bytes.Contains(all, []byte(name)) {
 			v.t.Errorf("%s names %s: %s", at, mark, a)
@@ -259,138 +259,6 @@ func headersOf(a *answer) string {
 	var out strings.Builder
 	_ = h.Write(&out) // to memory
 	return out.String()
-}
-
-func byAgents(r route) bool {
-	return slices.ContainsFunc(tokenRoutes, func(x route) bool { return x.method == r.method && operationOf(x) == operationOf(r) })
-}
-
-// operationOf is the operation of a route, as the document has it.
-func operationOf(r route) string {
-	path, _, _ := strings.Cut(r.path, "?")
-	for _, mark := range []string{"{own}", "{ownhdl}", "{tak}", "{ses}", "{hdl}", "{acr}", "{key}", "{aud}", "{usr}", "{wks}"} {
-		path = strings.ReplaceAll(path, mark, "{id}")
-	}
-	return r.method + " " + strings.ReplaceAll(path, "{fp}", "{fingerprint}")
-}
-
-// probes makes the probes of every operation of the document.
-func probes(t *testing.T) (out []probe) {
-	rows := map[string]route{}
-	for _, r := range slices.Concat(keyRoutes, tokenRoutes, plain) {
-		r.path, _, _ = strings.Cut(r.path, "?")
-		if r.method == http.MethodPut && strings.HasSuffix(r.path, "{ses}") {
-			r.path = strings.ReplaceAll(r.path, "{ses}", "{tak}")
-		}
-		rows[operationOf(r)] = r
-	}
-	doc := document(t)
-	for path, item := range doc["paths"].(object) {
-		for method, o := range item.(object) {
-			at := strings.ToUpper(method) + " " + path
-			r, listed := rows[at]
-			if !listed {
-				t.Errorf("%s is in no table of routes: add it", at)
-				continue
-			}
-			out = append(out, probe{route: r})
-			out = append(out, byParameter(t, doc, r, o.(object))...)
-			out = append(out, byBody(t, doc, at, r, o.(object))...)
-		}
-	}
-	out = append(out, probe{route: route{"POST", "/v1/hodls/import", `{"id":"{hdl}","title":"x"}`}})
-	slices.SortStableFunc(out, func(a, b probe) int { return strings.Compare(operationOf(a.route), operationOf(b.route)) })
-	return out
-}
-
-// byParameter names something in each parameter of an operation.
-func byParameter(t *testing.T, doc object, r route, o object) (out []probe) {
-	list, _ := o["parameters"].([]any)
-	for _, x := range list {
-		p := resolve(doc, x)
-		name, in := p["name"].(string), p["in"].(string)
-		if in == "path" {
-			continue
-		}
-		send, known := values[name]
-		if !known {
-			t.Errorf("%s has a parameter %s that this test does not know", operationOf(r), name)
-		}
-		for _, value := range send {
-			switch in {
-			case "query":
-				own := strings.ReplaceAll(r.path, "{ses}", "{own}")
-				for _, path := range slices.Compact([]string{r.path, own}) {
-					out = append(out, probe{route: route{r.method, path + "?" + name + "=" + strings.ReplaceAll(value, " ", "+"), r.body}})
-				}
-			case "header":
-				own := strings.NewReplacer("{ses}", "{own}", "{tak}", "{own}", "{hdl}", "{ownhdl}").Replace(r.path)
-				for _, path := range slices.Compact([]string{r.path, own}) {
-					if name == "If-Match" || path == r.path { // what was made once is the caller's own
-						out = append(out, probe{route{r.method, path, r.body}, []string{name, value}})
-					}
-				}
-			}
-		}
-	}
-	return out
-}
-
-// byBody names something in each member of an operation's body that can.
-func byBody(t *testing.T, doc object, at string, r route, o object) (out []probe) {
-	members := map[string]bool{}
-	body := resolve(doc, o["requestBody"])
-	content, _ := body["content"].(object)
-	for _, media := range content {
-		namingMembers(doc, media.(object)["schema"], members)
-	}
-	for name := range members {
-		bodies, known := named[at+" "+name]
-		if !known {
-			t.Errorf("%s takes a %s in its body: say in named what to send", at, name)
-		}
-		for _, b := range bodies {
-			path := strings.NewReplacer("{ses}", "{own}", "{tak}", "{own}", "{hdl}", "{ownhdl}").Replace(r.path)
-			out = append(out, probe{route: route{r.method, path, b}})
-		}
-	}
-	return out
-}
-
-// namingMembers gathers the members of a body whose name says that they name
-// something.
-func namingMembers(doc object, schema any, into map[string]bool) {
-	s := resolve(doc, schema)
-	for _, key := range []string{"oneOf", "anyOf", "allOf"} {
-		list, _ := s[key].([]any)
-		for _, x := range list {
-			namingMembers(doc, x, into)
-		}
-	}
-	if s["items"] != nil {
-		namingMembers(doc, s["items"], into)
-	}
-	properties, _ := s["properties"].(object)
-	for name, x := range properties {
-		if name == "jti" || name == "token" || strings.HasSuffix(name, "_token") || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids") {
-			into[name] = true
-		}
-		namingMembers(doc, x, into)
-	}
-}
-
-// resolve follows a reference within the document.
-func resolve(doc object, x any) object {
-	o, _ := x.(object)
-	ref, _ := o["$ref"].(string)
-	if ref == "" {
-		return o
-	}
-	at := any(doc)
-	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
-		at = at.(object)[part]
-	}
-	return resolve(doc, at)
 }
 
 // A key takes effect once for whoever sent it, and tells others nothing of what it
