@@ -10,6 +10,7 @@ PACKAGES  ?= ./...
 TESTFLAGS ?=
 BENCH     ?= .
 BENCHFLAGS ?=
+MCPFLAGS  ?=
 ROWS      ?= 1000000
 FUZZTIME  ?= 30s
 # How many calls make fuzz-api makes.
@@ -28,7 +29,7 @@ NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench bench-growth redaction-score microbench race crash fuzz fuzz-api postgres golden tidy clean
+.PHONY: help run build test check bench bench-growth redaction-score microbench race crash fuzz fuzz-api mcp-conformance mcpb postgres golden tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +87,14 @@ fuzz: ## Fuzz each target for FUZZTIME (30s)
 
 fuzz-api: build ## Hold the API against its document with CALLS (100000) generated calls
 	scripts/fuzzapi bin/hodl $(CALLS)
+
+# It installs Node, the suite, the Inspector and the clients into .cache/mcp by itself,
+# with npm and pip.
+mcp-conformance: ## Hold the MCP door against the official suite, the Inspector and four clients
+	$(GO) run ./internal/mcpserver/interop $(MCPFLAGS)
+
+mcpb: build ## Pack bin/hodl.mcpb, which desktop agents install with a click
+	$(GO) run ./internal/mcpserver/bundle
 
 postgres: ## Serve a private PostgreSQL in the foreground, for development
 	scripts/postgres

@@ -72,11 +72,13 @@ var table = map[string]rule{
 	"hodltest": {forTests: true, may: []string{"internal/serve", "internal/store", "client", "internal/pgtest"}},
 
 	// For tests only, whatever the rows above say.
-	"internal/redact/score":    {forTests: true, may: []string{"internal/detect"}},
-	"internal/bench":           {forTests: true, may: []string{"internal/...", anyModule}},
-	"internal/pgtest":          {forTests: true, may: []string{"github.com/jackc/pgx/v5"}},
-	"internal/store/storetest": {forTests: true, may: []string{"internal/...", anyModule}},
-	"internal/token/tokentest": {forTests: true, may: []string{"internal/token"}},
+	"internal/redact/score":      {forTests: true, may: []string{"internal/detect"}},
+	"internal/bench":             {forTests: true, may: []string{"internal/...", anyModule}},
+	"internal/pgtest":            {forTests: true, may: []string{"github.com/jackc/pgx/v5"}},
+	"internal/store/storetest":   {forTests: true, may: []string{"internal/...", anyModule}},
+	"internal/mcpserver/interop": {forTests: true, may: []string{"internal/...", "client", anyModule}},
+	"internal/mcpserver/bundle":  {forTests: true},
+	"internal/token/tokentest":   {forTests: true, may: []string{"internal/token"}},
 }
 
 var (
