@@ -9,6 +9,7 @@ const (
 	KindMint     RecordKind = "mint"
 	KindExchange RecordKind = "exchange"
 	KindHydrate  RecordKind = "hydrate"
+	KindPreview  RecordKind = "preview"
 	KindWrite    RecordKind = "write"
 	KindResume   RecordKind = "resume"
 	KindRevoke   RecordKind = "revoke"
@@ -17,7 +18,7 @@ const (
 )
 
 // RecordKinds lists every kind of record there is.
-var RecordKinds = []RecordKind{KindMint, KindExchange, KindHydrate, KindWrite, KindResume, KindRevoke, KindDenied, KindHandOff}
+var RecordKinds = []RecordKind{KindMint, KindExchange, KindHydrate, KindPreview, KindWrite, KindResume, KindRevoke, KindDenied, KindHandOff}
 
 // A Record is the immutable entry of one access. It names what was done and by
 // whom and holds no session content and no personal detail: those that must be
@@ -33,7 +34,7 @@ type Record struct {
 	Fingerprint string         `json:"fingerprint,omitempty" doc:"The version of the session"`
 	ID          RecordID       `json:"id" doc:"Identifier"`
 	JTI         TokenID        `json:"jti,omitempty" doc:"The resume token"`
-	Kind        RecordKind     `json:"kind" enum:"mint,exchange,hydrate,write,resume,revoke,denied,hand_off" doc:"What was done"`
+	Kind        RecordKind     `json:"kind" enum:"mint,exchange,hydrate,preview,write,resume,revoke,denied,hand_off" doc:"What was done"`
 	Mode        Mode           `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
 	Parent      TokenID        `json:"parent,omitempty" doc:"The token this one was exchanged for"`
 	Policies    []PolicyUse    `json:"policies,omitempty" doc:"The redaction policies applied, with their versions"`

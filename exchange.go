@@ -3,10 +3,11 @@ package hodl
 // ExchangeDraft is what the holder of a resume token sends to exchange it for a
 // narrower one.
 type ExchangeDraft struct {
-	Audience      string  `json:"audience" doc:"Who the new token is for" example:"agents.openai.com"`
-	Scopes        []Scope `json:"scopes" enum:"read:context,read:reasoning,read:transcript,write:notes,write:next_step,session:hand_off" doc:"What it may do: scopes of the token it comes from, read:redacted never"`
-	TTLSeconds    *int    `json:"ttl_seconds,omitempty" doc:"Lifetime, 60 to 86,400 seconds, and not beyond the end of the token it comes from; 3,600 or what is left when absent"`
-	MaxHydrations *int    `json:"max_hydrations,omitempty" doc:"How many hydrations it is good for, at most as many as the token it comes from; 5 or as many when absent. Each counts for that token as well"`
+	Audience        string  `json:"audience" doc:"Who the new token is for" example:"agents.openai.com"`
+	Scopes          []Scope `json:"scopes" enum:"read:context,read:reasoning,read:transcript,write:notes,write:next_step,session:hand_off" doc:"What it may do: scopes of the token it comes from, read:redacted never"`
+	TTLSeconds      *int    `json:"ttl_seconds,omitempty" doc:"Lifetime, 60 to 86,400 seconds, and not beyond the end of the token it comes from; 3,600 or what is left when absent"`
+	RedactionPolicy string  `json:"redaction_policy,omitempty" doc:"A policy applied in addition to those of the token it comes from"`
+	MaxHydrations   *int    `json:"max_hydrations,omitempty" doc:"How many hydrations it is good for, at most as many as the token it comes from; 5 or as many when absent. Each counts for that token as well"`
 }
 
 // Check reports every fault of the draft, or nil. What the token it comes from
@@ -14,6 +15,7 @@ type ExchangeDraft struct {
 func (d *ExchangeDraft) Check() error {
 	var f faults
 	f.grant(d.Audience, d.Scopes, d.TTLSeconds, d.MaxHydrations)
+	f.text("redaction_policy", d.RedactionPolicy, MaxTag)
 	return f.err()
 }
 

@@ -26,6 +26,7 @@ type PolicyDocument struct {
 	Allow        []Allowance       `json:"allow,omitempty" doc:"Values that are never removed"`
 	Dictionaries []Dictionary      `json:"dictionaries,omitempty" doc:"Words that are always removed"`
 	Patterns     []Pattern         `json:"patterns,omitempty" doc:"Regular expressions whose matches are removed"`
+	ReadRedacted bool              `json:"read_redacted,omitzero" doc:"Whether a token with the scope read:redacted, which an admin alone mints, may read what this policy removes; secrets never"`
 	FieldBytes   int               `json:"field_bytes,omitzero" minimum:"1024" doc:"The longest field that is looked through, in bytes; 1 MiB when absent"`
 	OnFault      Fault             `json:"on_fault,omitempty" enum:"refuse,drop" doc:"What happens to a field that is too long or cannot be looked through: refuse the hydration (when absent), or drop the field"`
 }

@@ -41,6 +41,7 @@ var table = map[string]rule{
 	// through interfaces of their own, in the store's types.
 	"internal/capture": {may: join(pure, join(steps, "internal/bookmark")...)},
 	"internal/resume":  {may: join(pure, join(steps, "internal/dpop", "github.com/maypok86/otter/v2")...)},
+	"internal/policy":  {may: join(pure, steps...)},
 	"internal/webhook": {may: join(pure, steps...)},
 
 	// What the program shows without a network.
@@ -87,7 +88,7 @@ var (
 	// steps is what the packages that carry out a request are put together from.
 	steps = []string{"internal/store", "internal/fingerprint", "internal/meter", "internal/redact", "internal/render", "internal/token"}
 	// doors is what the packages that take in a request may call.
-	doors = []string{"internal/store", "internal/query", "internal/address", "internal/decode", "internal/auth/...", "internal/capture", "internal/dpop", "internal/render", "internal/resume"}
+	doors = []string{"internal/store", "internal/query", "internal/address", "internal/decode", "internal/auth/...", "internal/capture", "internal/dpop", "internal/policy", "internal/render", "internal/resume"}
 )
 
 // anyModule, in a row, lets every module that is not ours in.

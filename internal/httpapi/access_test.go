@@ -10,7 +10,7 @@ import (
 // A route is one operation: a request that succeeds for whom it is meant.
 type route struct{ method, path, body string }
 
-// keyRoutes are the routes an API key opens. {ses}, {hdl}, {jti}, {acr}, {key}, {aud}
+// keyRoutes are the routes an API key opens. {ses}, {hdl}, {jti}, {acr}, {key}, {aud}, {pol}
 // and {fp} stand for what is the live key's own.
 var keyRoutes = []route{
 	{"POST", "/v1/hodls", `{"title":"x"}`},
@@ -46,6 +46,15 @@ var keyRoutes = []route{
 	{"GET", "/v1/audiences", ""},
 	{"GET", "/v1/audiences/{aud}", ""},
 	{"PATCH", "/v1/audiences/{aud}", `{"description":"y"}`},
+	{"GET", "/v1/redaction_policies", ""},
+	{"PUT", "/v1/redaction_policies/{pol}", `{"extends":"balanced"}`},
+	{"GET", "/v1/redaction_policies/{pol}", ""},
+	{"GET", "/v1/redaction_policies/{pol}/versions", ""},
+	{"POST", "/v1/redaction_policies/{pol}/rollback", `{"version":1}`},
+	{"POST", "/v1/redaction_policies/{pol}/preview", `{"session_id":"{ses}"}`},
+	{"POST", "/v1/redaction_policies/{pol}/use", ""},
+	{"POST", "/v1/redaction_policies/balanced/use", ""},
+	{"DELETE", "/v1/redaction_policies/{pol}", ""},
 	{"GET", "/v1/access_records", ""},
 	{"GET", "/v1/access_records/{acr}", ""},
 	{"POST", "/v1/api_keys", `{"name":"x"}`},
@@ -88,10 +97,11 @@ func (w *world) owned() *strings.Replacer {
 	minted := w.mint("ses_owned", "read:context")
 	key := w.ok(live, "POST", "/v1/api_keys", `{"name":"canary key"}`)
 	audience := w.ok(live, "POST", "/v1/audiences", `{"name":"canary.example.com"}`)
+	w.ok(live, "PUT", "/v1/redaction_policies/canary", `{"classes":{"pii":"keep"}}`)
 	record := w.records("mint")[0]
 	guest := w.ok(live, "POST", "/v1/members", `{"name":"canary member"}`)
 	return strings.NewReplacer("{ses}", "ses_owned", "{fp}", captured.text("fingerprint"), "{hdl}", hodl.text("id"),
-		"{jti}", minted.text("jti"), "{acr}", record["id"].(string), "{key}", key.text("id"), "{aud}", audience.text("id"), "{wks}", string(w.ws), "{usr}", guest.text("user_id"))
+		"{pol}", "canary", "{jti}", minted.text("jti"), "{acr}", record["id"].(string), "{key}", key.text("id"), "{aud}", audience.text("id"), "{wks}", string(w.ws), "{usr}", guest.text("user_id"))
 }
 
 func TestEveryOperationIsInTheMatrix(t *testing.T) {
@@ -101,7 +111,7 @@ func TestEveryOperationIsInTheMatrix(t *testing.T) {
 		"POST /v1/members/join":          true, // needs an invitation; see the members
 	}
 	for _, r := range append(keyRoutes, tokenRoutes...) {
-		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{aud}", "{id}", "{usr}", "{id}", "{wks}", "{id}", "{fp}", "{fingerprint}").Replace(r.path)
+		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{aud}", "{id}", "{usr}", "{id}", "{wks}", "{id}", "{pol}", "{name}", "/balanced/", "/{name}/", "{fp}", "{fingerprint}").Replace(r.path)
 		path, _, _ = strings.Cut(path, "?")
 		listed[r.method+" "+path] = true
 	}

@@ -17,6 +17,7 @@ import (
 	"hodl/internal/auth"
 	"hodl/internal/capture"
 	"hodl/internal/meter"
+	"hodl/internal/policy"
 	"hodl/internal/resume"
 	"hodl/internal/store"
 )
@@ -56,6 +57,7 @@ type Store interface {
 	ChangeWorkspace(ctx context.Context, id hodl.WorkspaceID, change func(*hodl.Workspace) error) (*hodl.Workspace, error)
 	Once(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, credential string) (end func(), err error)
 	Keep(ctx context.Context, answer []byte) error
+	policy.Store
 	Ping(ctx context.Context) error
 	Backlog() (waiting, most int)
 	Busy() bool
@@ -92,6 +94,7 @@ type server struct {
 	metrics  *metrics
 	captures *meter.Rates // what capture-only keys do, in place of Requests, and
 	mints    *meter.Rates
+	policies *policy.Service
 	fixed    map[string][]string // the methods of each path that has no parameter
 }
 
@@ -104,7 +107,7 @@ func New(o Options) http.Handler {
 	if o.Requests == nil {
 		o.Requests = meter.NewRates(meter.Requests)
 	}
-	s := &server{Options: o, metrics: newMetrics(o.Store), captures: meter.NewRates(meter.Captures), mints: meter.NewRates(meter.Mints)}
+	s := &server{Options: o, policies: policy.New(o.Store), metrics: newMetrics(o.Store), captures: meter.NewRates(meter.Captures), mints: meter.NewRates(meter.Mints)}
 	mux := http.NewServeMux()
 	api := newHuma(mux)
 	s.routes(router{api, o.BodyTimeout, s.once, o.Store.Keep})
@@ -204,6 +207,15 @@ func (s *server) routes(api router) {
 	register(api, op{"changeKey", "PATCH", "/v1/api_keys/{id}", "keys:write", "Rename an API key, or bound it anew", ok, []int{404, 413, 422}}, s.keyChange)
 	register(api, op{"rotateKey", "POST", "/v1/api_keys/{id}/rotate", "keys:write", "Replace an API key, which ends after an overlap", created, []int{404, 409, 413, 422}}, s.keyRotate)
 	register(api, op{"revokeKey", "POST", "/v1/api_keys/{id}/revoke", "keys:write", "Revoke an API key", ok, []int{404}}, s.keyRevoke)
+
+	register(api, op{"listPolicies", "GET", "/v1/redaction_policies", "policies:read", "List redaction policies, and which is the current one", ok, []int{422}}, s.policyList)
+	register(api, op{"getPolicy", "GET", "/v1/redaction_policies/{name}", "policies:read", "Get a redaction policy", ok, []int{404, 422}}, s.policyGet)
+	register(api, op{"putPolicy", "PUT", "/v1/redaction_policies/{name}", "policies:write", "Make a redaction policy, or its next version, as an admin", ok, []int{409, 412, 413, 422}}, s.policyPut)
+	register(api, op{"deletePolicy", "DELETE", "/v1/redaction_policies/{name}", "policies:write", "Erase a redaction policy and its history, as an admin; its tokens are good for nothing", ok, []int{404, 409, 412, 422}}, s.policyDelete)
+	register(api, op{"listPolicyVersions", "GET", "/v1/redaction_policies/{name}/versions", "policies:read", "List the versions of a redaction policy", ok, []int{404, 422}}, s.policyVersions)
+	register(api, op{"rollbackPolicy", "POST", "/v1/redaction_policies/{name}/rollback", "policies:write", "Make a version that says what an older one said, as an admin", ok, []int{404, 409, 412, 413, 422}}, s.policyRollback)
+	register(api, op{"usePolicy", "POST", "/v1/redaction_policies/{name}/use", "policies:write", "Make a redaction policy the current one, as an admin", ok, []int{404, 409}}, s.policyUse)
+	register(api, op{"previewPolicy", "POST", "/v1/redaction_policies/{name}/preview", "policies:read", "See what an agent would receive of a session, before there is a token", ok, []int{404, 406, 413, 422}}, s.policyPreview)
 
 	register(api, op{"listMembers", "GET", "/v1/members", "members:read", "List members, newest first", ok, []int{422}}, s.memberList)
 	register(api, op{"addMember", "POST", "/v1/members", "members:write", "Invite a new member, as an admin", created, []int{413, 422}}, s.memberAdd)

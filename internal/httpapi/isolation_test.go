@@ -32,7 +32,7 @@ var plain = []route{
 var values = map[string][]string{
 	"session_id": {"{ses}"}, "jti": {"{jti}"}, "actor": {"{key}"}, "user": {"{usr}"}, "from": {"{fp}"}, "to": {"{fp}"},
 	"q": {"{word}", "-nothing {word}", "is:deleted", "tag:{tag}", "url:{url}"}, "tag": {"{tag}"}, "prefix": {"{tag}"}, "url": {"https://{url}"}, "cursor": {"{cursor}"},
-	"limit": {"1", "100"}, "since": {"2020-01-01T00:00:00Z"}, "until": {"2030-01-01T00:00:00Z"}, "source": {"rest"}, "kind": {"mint"}, "status": {"active"},
+	"limit": {"1", "100"}, "since": {"2020-01-01T00:00:00Z"}, "until": {"2030-01-01T00:00:00Z"}, "version": {"1"}, "source": {"rest"}, "kind": {"mint"}, "status": {"active"},
 	"mode": {"live"}, "by": {"member"}, "format": {},
 
 	"If-Match": {`"{fp}"`, `"{version}"`}, "Idempotency-Key": {}, "Hodl-Audience": {}, "DPoP": {}, "Accept": {}, "Content-Type": {},
@@ -42,22 +42,23 @@ var values = map[string][]string{
 // named are the bodies that name something, by the operation and the member that
 // does; nil where what it names is the caller's own by its nature.
 var named = map[string][]string{
-	"POST /v1/hodls session_id":                        {`{"title":"x","session_id":"{ses}"}`},
-	"POST /v1/hodls/batch session_id":                  {`{"hodls":[{"title":"x","session_id":"{ses}"}]}`},
-	"PATCH /v1/hodls/{id} session_id":                  {`{"session_id":"{ses}"}`},
-	"POST /v1/hodl session_id":                         {`{"title":"x","session_id":"{tak}"}`, `{"url":"https://example.com","session_id":"{tak}"}`},
-	"POST /v1/hodl hodl_ids":                           {`{"title":"x","tabs":[],"hodl_ids":["{hdl}"]}`},
-	"POST /v1/sessions session_id":                     {`{"title":"x","session_id":"{tak}"}`},
-	"POST /v1/sessions hodl_ids":                       {`{"title":"x","hodl_ids":["{hdl}"]}`},
-	"PUT /v1/sessions/{id} session_id":                 {`{"title":"x","session_id":"{tak}"}`},
-	"PUT /v1/sessions/{id} hodl_ids":                   {`{"title":"x","hodl_ids":["{hdl}"]}`},
-	"POST /v1/resume_tokens session_id":                {`{"session_id":"{ses}","audience":"sdk.unihodl.app","scopes":["read:context"]}`},
-	"POST /v1/resume_tokens/revoke session_id":         {`{"session_id":"{ses}"}`},
-	"POST /v1/resume_tokens/revoke api_key_id":         {`{"api_key_id":"{key}"}`},
-	"POST /v1/resume_tokens/revoke user_id":            {`{"user_id":"{usr}"}`},
-	"POST /v1/resume_tokens/introspect token":          {`{"token":"{signed}"}`},
-	"POST /v1/resume_tokens/exchange subject_token":    nil, // the credential itself
-	"POST /v1/sessions/{id}/handoff delegator_user_id": {`{"audience":"crewai.com","scopes":["read:context"],"delegator_user_id":"{usr}"}`},
+	"POST /v1/hodls session_id":                             {`{"title":"x","session_id":"{ses}"}`},
+	"POST /v1/hodls/batch session_id":                       {`{"hodls":[{"title":"x","session_id":"{ses}"}]}`},
+	"PATCH /v1/hodls/{id} session_id":                       {`{"session_id":"{ses}"}`},
+	"POST /v1/hodl session_id":                              {`{"title":"x","session_id":"{tak}"}`, `{"url":"https://example.com","session_id":"{tak}"}`},
+	"POST /v1/hodl hodl_ids":                                {`{"title":"x","tabs":[],"hodl_ids":["{hdl}"]}`},
+	"POST /v1/sessions session_id":                          {`{"title":"x","session_id":"{tak}"}`},
+	"POST /v1/sessions hodl_ids":                            {`{"title":"x","hodl_ids":["{hdl}"]}`},
+	"PUT /v1/sessions/{id} session_id":                      {`{"title":"x","session_id":"{tak}"}`},
+	"PUT /v1/sessions/{id} hodl_ids":                        {`{"title":"x","hodl_ids":["{hdl}"]}`},
+	"POST /v1/resume_tokens session_id":                     {`{"session_id":"{ses}","audience":"sdk.unihodl.app","scopes":["read:context"]}`},
+	"POST /v1/resume_tokens/revoke session_id":              {`{"session_id":"{ses}"}`},
+	"POST /v1/resume_tokens/revoke api_key_id":              {`{"api_key_id":"{key}"}`},
+	"POST /v1/resume_tokens/revoke user_id":                 {`{"user_id":"{usr}"}`},
+	"POST /v1/resume_tokens/introspect token":               {`{"token":"{signed}"}`},
+	"POST /v1/resume_tokens/exchange subject_token":         nil, // the credential itself
+	"POST /v1/redaction_policies/{name}/preview session_id": {`{"session_id":"{ses}"}`},
+	"POST /v1/sessions/{id}/handoff delegator_user_id":      {`{"audience":"crewai.com","scopes":["read:context"],"delegator_user_id":"{usr}"}`},
 }
 
 // victim is a user with one of everything: the text of what is hers alone holds
@@ -78,12 +79,14 @@ func newVictim(w *world) *victim {
 	w.mint("ses_owned", "read:context")
 	w.hydrate(minted.text("token"), "ses_owned")
 	key := w.ok(live, "POST", "/v1/api_keys", `{"name":"kanari key"}`)
+	w.ok(live, "PUT", "/v1/redaction_policies/owners-policy", `{"allow":[{"value":"kanari allowance"}]}`)
 	w.ok(live, "PATCH", "/v1/workspaces/"+string(w.ws), `{"name":"kanari"}`)
 	return &victim{w, map[string]string{
 		"{ses}": "ses_owned", "{tak}": "ses_taken", "{fp}": captured.text("fingerprint"), "{hdl}": hodl.text("id"), "{version}": strings.Trim(hodl.header.Get("ETag"), `"`),
 		"{jti}": minted.text("jti"), "{signed}": minted.text("token"), "{acr}": w.records("mint")[0]["id"].(string), "{key}": key.text("id"), "{wks}": string(w.ws),
 		"{aud}":  w.ok(live, "POST", "/v1/audiences", `{"name":"kanari.example.com"}`).text("id"),
 		"{usr}":  w.ok(live, "POST", "/v1/members", `{"name":"kanari member"}`).text("user_id"),
+		"{pol}":  "owners-policy",
 		"{word}": "canarynote", "{tag}": "canarytag", "{url}": "example.com/its-address",
 	}}
 }
@@ -128,7 +131,7 @@ func sees(who, mark string) bool {
 	switch mark {
 	case "{wks}", "{usr}":
 		return who != stranger
-	case "{aud}":
+	case "{aud}", "{pol}":
 		return who == member
 	case "{key}":
 		return who == sandbox // the same person's
@@ -171,7 +174,7 @@ func (v *victim) all() string {
 	var out strings.Builder
 	for _, path := range []string{
 		"/v1/sessions", "/v1/sessions/{ses}", "/v1/sessions/{ses}/content", "/v1/sessions/{ses}/versions", "/v1/sessions/{tak}/content", "/v1/hodls?limit=100", "/v1/hodls/{hdl}",
-		"/v1/hodls/export", "/v1/tags", "/v1/resume_tokens", "/v1/resume_tokens/{jti}", "/v1/audiences/{aud}", "/v1/api_keys/{key}", "/v1/members/{usr}", "/v1/workspaces/{wks}", "/v1/access_records?limit=100",
+		"/v1/hodls/export", "/v1/tags", "/v1/resume_tokens", "/v1/resume_tokens/{jti}", "/v1/audiences/{aud}", "/v1/api_keys/{key}", "/v1/members/{usr}", "/v1/workspaces/{wks}", "/v1/redaction_policies", "/v1/redaction_policies/{pol}/versions", "/v1/access_records?limit=100",
 	} {
 		out.Write(v.ok(live, "GET", v.theirs().Replace(path), "").body)
 	}

@@ -45,7 +45,7 @@ func (o op) takesKey() bool {
 
 // keyless are the operations that change nothing a repeat would change again, and
 // the one that uses up its own credential.
-var keyless = []string{"hydrate", "introspectToken", "resumeHodl", "joinWorkspace"}
+var keyless = []string{"hydrate", "introspectToken", "resumeHodl", "previewPolicy", "joinWorkspace"}
 
 var keyParameter = &huma.Param{
 	Name: headerKey, In: "header",

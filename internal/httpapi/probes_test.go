@@ -17,7 +17,7 @@ func operationOf(r route) string {
 	for _, mark := range []string{"{own}", "{ownhdl}", "{tak}", "{ses}", "{hdl}", "{acr}", "{key}", "{aud}", "{usr}", "{wks}"} {
 		path = strings.ReplaceAll(path, mark, "{id}")
 	}
-	return r.method + " " + strings.ReplaceAll(path, "{fp}", "{fingerprint}")
+	return r.method + " " + strings.NewReplacer("{fp}", "{fingerprint}", "{pol}", "{name}").Replace(path)
 }
 
 // probes makes the probes of every operation of the document.
@@ -38,6 +38,9 @@ func probes(t *testing.T) (out []probe) {
 			if !listed {
 				t.Errorf("%s is in no table of routes: add it", at)
 				continue
+			}
+			if at == "PUT /v1/redaction_policies/{name}" {
+				r.path = "/v1/redaction_policies/{own}" // a name is each workspace's own to take
 			}
 			out = append(out, probe{route: r})
 			out = append(out, byParameter(t, doc, r, o.(object))...)

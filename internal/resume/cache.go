@@ -17,6 +17,7 @@ import (
 type cache struct {
 	renderings *otter.Cache[renderKey, *rendered]
 	standings  *otter.Cache[standingKey, store.SessionState]
+	policies   *otter.Cache[policyKey, *inForce]
 	limits     *otter.Cache[hodl.WorkspaceID, knownLimits] // of workspaces that allow less than they might
 }
 
@@ -43,7 +44,7 @@ type renderKey struct {
 	session     hodl.SessionID
 	fingerprint string
 	capturedAt  int64
-	policy      hodl.PolicyUse
+	policy      string
 	scopes      string
 	format      render.Format
 }
@@ -60,7 +61,10 @@ type rendered struct {
 	uses      []hodl.RedactionUse
 }
 
-const mostStandings = 1 << 16
+const (
+	mostStandings   = 1 << 16
+	mostPolicyBytes = 64 << 20
+)
 
 func newCache(bytes int) *cache {
 	return &cache{
@@ -69,11 +73,15 @@ func newCache(bytes int) *cache {
 			Weigher:       func(_ renderKey, r *rendered) uint32 { return uint32(len(r.rendering.Body) + 512) },
 		}),
 		standings: otter.Must(&otter.Options[standingKey, store.SessionState]{MaximumSize: mostStandings}),
-		limits:    otter.Must(&otter.Options[hodl.WorkspaceID, knownLimits]{MaximumSize: mostStandings}),
+		policies: otter.Must(&otter.Options[policyKey, *inForce]{
+			MaximumWeight: mostPolicyBytes,
+			Weigher:       func(_ policyKey, f *inForce) uint32 { return uint32(f.weight) },
+		}),
+		limits: otter.Must(&otter.Options[hodl.WorkspaceID, knownLimits]{MaximumSize: mostStandings}),
 	}
 }
 
-func keyOf(u *use, at store.SessionState, policy hodl.PolicyUse, a Ask) renderKey {
+func keyOf(u *use, at store.SessionState, policy string, a Ask) renderKey {
 	scopes := ""
 	for _, s := range u.claims.Scopes {
 		scopes += string(s) + " "

@@ -80,7 +80,7 @@ func (s *Service) refuse(ctx context.Context, u *use, err error) error {
 	if e, _ := errors.AsType[*hodl.Error](err); e != nil && e.NeedsNonce {
 		return err // how a caller gets its first nonce
 	}
-	if err == nil || u == nil || code == hodl.Internal || code == hodl.Unavailable {
+	if err == nil || u == nil || code == hodl.Unavailable || code == hodl.Internal && !errors.Is(err, errEngine) {
 		return err
 	}
 	if n := s.denials.count(u, code); n > 0 {

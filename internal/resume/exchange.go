@@ -58,6 +58,11 @@ func (s *Service) exchange(ctx context.Context, u *use, d hodl.ExchangeDraft) (*
 	if u.claims.Confirm != nil && confirm == nil {
 		return nil, hodl.Invalid("audience", "has no key; a token that is bound to a key is handed on only to an audience that has one")
 	}
+	if d.RedactionPolicy != "" {
+		if err := s.checkPolicy(ctx, u.rows.Workspace, u.rows.Mode, d.RedactionPolicy); err != nil {
+			return nil, err
+		}
+	}
 	g := u.child(&d, confirm)
 	g.token.ID = hodl.TokenID(s.store.NewID("rt"))
 	rec := u.record(hodl.RecordID(s.store.NewID("acr")), hodl.KindExchange)
@@ -109,7 +114,7 @@ func (u *use) child(d *hodl.ExchangeDraft, confirm *hodl.Thumbprint) *grant {
 	return &grant{
 		token: hodl.Token{
 			Workspace: u.rows.Workspace, Mode: u.rows.Mode, Session: u.claims.Session, User: user,
-			Audience: d.Audience, Scopes: hodl.SortScopes(d.Scopes), RedactionPolicy: u.claims.RedactionPolicy, IssuedAt: u.rows.At,
+			Audience: d.Audience, Scopes: hodl.SortScopes(d.Scopes), RedactionPolicy: hodl.JoinPolicies(u.claims.RedactionPolicy, d.RedactionPolicy), IssuedAt: u.rows.At,
 		},
 		ttl: d.TTLSeconds, uses: d.MaxHydrations, mostTTL: u.left(), mostHydrations: u.claims.MaxHydrations,
 		delegator: hodl.UserID(u.claims.Delegator), actor: &hodl.Actor{Subject: u.claims.Audience, Actor: u.claims.Actor}, confirm: confirm,

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"hodl"
@@ -114,8 +113,8 @@ func (s *Service) checkDraft(ctx context.Context, c Caller, d *hodl.TokenDraft) 
 	if d.RedactionPolicy == "" {
 		d.RedactionPolicy = redact.Off
 	}
-	if _, ok := redact.Lookup(d.RedactionPolicy); !ok {
-		return nil, hodl.Invalid("redaction_policy", "names no policy of this workspace; those there are: "+strings.Join(hodl.Presets, ", "))
+	if err := s.checkPolicy(ctx, c.Workspace, c.Mode, d.RedactionPolicy); err != nil {
+		return nil, err
 	}
 	if slices.Contains(d.Scopes, hodl.ReadRedacted) && c.Role != hodl.Admin {
 		return nil, hodl.Errorf(hodl.Forbidden, "the scope %s is minted by an admin's key only", hodl.ReadRedacted).WithHint("leave the scope out, or ask an admin")

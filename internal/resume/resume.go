@@ -13,7 +13,6 @@ import (
 	"hodl"
 	"hodl/internal/dpop"
 	"hodl/internal/meter"
-	"hodl/internal/redact"
 	"hodl/internal/render"
 	"hodl/internal/store"
 )
@@ -35,6 +34,7 @@ type Store interface {
 	Hydrate(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
 	Append(ctx context.Context, rec *hodl.Record, d hodl.RecordDetail) error
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
+	Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) (*hodl.Session, error)
 	PutSession(ctx context.Context, w store.SessionWrite) error
 	Once(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, credential string) (end func(), err error)
 	Mint(ctx context.Context, t hodl.Token, rec *hodl.Record, d hodl.RecordDetail) error
@@ -51,6 +51,7 @@ type Store interface {
 	Tag(purpose string, message []byte) []byte
 	Tagged(purpose string, message, tag []byte) bool
 	Registry
+	Policies
 }
 
 // Options says how tokens are made and judged.
@@ -334,11 +335,15 @@ func (s *Service) Hydrate(ctx context.Context, c Call, a Ask) (*Hydration, error
 // kept: then nothing has to be read before the commit makes its checks.
 func (s *Service) warm(u *use, a Ask) (store.SessionState, bool) {
 	at, known := s.cache.standing(u.rows)
-	policy, there := redact.Lookup(u.claims.RedactionPolicy)
-	if !known || !there {
+	if !known {
 		return at, false
 	}
-	_, kept := s.cache.rendering(keyOf(u, at, policy.Use(), a))
+	f, known := s.cache.policies.GetIfPresent(policyKeyOf(u, at))
+	if !known {
+		return at, false
+	}
+	_, policy := f.at(u.rows.At)
+	_, kept := s.cache.rendering(keyOf(u, at, policy, a))
 	return at, kept
 }
 
@@ -358,8 +363,8 @@ func (s *Service) look(ctx context.Context, u *use) (store.SessionState, error) 
 
 func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, a Ask) (*Hydration, error) {
 	view, err := s.rendered(ctx, u, at, a)
-	if hodl.CodeOf(err) == hodl.NotFound {
-		return nil, s.movedSince(ctx, u) // the version was erased or replaced meanwhile
+	if hodl.CodeOf(err) == hodl.NotFound || errors.Is(err, errPoliciesMoved) {
+		return nil, s.movedSince(ctx, u) // the version was erased or replaced meanwhile, or a policy changed
 	}
 	if err != nil {
 		return nil, err
@@ -372,7 +377,7 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 		if err := u.admitHydration(a); err != nil {
 			return err
 		}
-		if a.Session.Fingerprint != at.Fingerprint || !a.Session.CapturedAt.Equal(at.CapturedAt) {
+		if a.Session.Fingerprint != at.Fingerprint || !a.Session.CapturedAt.Equal(at.CapturedAt) || a.Session.Policy != at.Policy {
 			return &errMoved{*a.Session}
 		}
 		return nil
@@ -395,11 +400,12 @@ func (s *Service) movedSince(ctx context.Context, u *use) error {
 // rendered returns the rendering of a version for the token's scopes: kept, or made
 // by load → redact → render.
 func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, a Ask) (*rendered, error) {
-	policy, ok := redact.Lookup(u.claims.RedactionPolicy)
-	if !ok {
-		return nil, hodl.Errorf(hodl.Forbidden, "the redaction policy %q of this token is no longer there", u.claims.RedactionPolicy)
+	f, err := s.inForce(ctx, policyKeyOf(u, at))
+	if err != nil {
+		return nil, err
 	}
-	key := keyOf(u, at, policy.Use(), a)
+	policy, name := f.at(u.rows.At)
+	key := keyOf(u, at, name, a)
 	if r, ok := s.cache.rendering(key); ok {
 		return r, nil
 	}
@@ -407,7 +413,7 @@ func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, a
 	if err != nil {
 		return nil, err
 	}
-	cleaned, err := policy.Apply(hodl.Session{ID: u.rows.Session, Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body.Content)
+	cleaned, err := redacted(policy, u.rows.Session, at, body)
 	if err != nil {
 		return nil, err
 	}

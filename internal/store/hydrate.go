@@ -25,13 +25,14 @@ type SessionState struct {
 	State       hodl.State
 	Fingerprint string
 	CapturedAt  time.Time
+	Policy      PolicyState // of an [Admission]: what a hydration is redacted by
 }
 
 func (x *sessionRow) standing() *SessionState {
 	if x == nil {
 		return nil
 	}
-	return &SessionState{x.member, x.state, x.fingerprint, x.capturedAt}
+	return &SessionState{User: x.member, State: x.state, Fingerprint: x.fingerprint, CapturedAt: x.capturedAt}
 }
 
 // A TokenUse names the rows a use of a resume token is decided on. One without a
@@ -163,6 +164,9 @@ func (r *rows) admission(u TokenUse) Admission {
 	}
 	if session := r.sessions[sessionKey{p, u.Session}]; session != nil {
 		a.Session, a.ThisHour = session.standing(), session.countIn(u.At)
+		if log := r.logs[p]; log != nil {
+			a.Session.Policy = log.policy
+		}
 	}
 	if usage := r.usage[usageKey{p, hodl.Month(u.At)}]; usage != nil {
 		a.Used = usage.hydrations

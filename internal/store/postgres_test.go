@@ -60,6 +60,8 @@ func (x *tenants) fill(t *testing.T) [32]byte {
 	must(t, x.RevokeAll(ctx, hodl.Sandbox, "", hodl.Revocation{Kind: hodl.OfWorkspace, Subject: string(x.ws)}, rec, hodl.RecordDetail{}))
 	must(t, x.AddAudience(ctx, x.ws, hodl.Live, &hodl.Audience{ID: "aud_1", Name: "agent.example.com", CreatedAt: x.Now(), UpdatedAt: x.Now()}))
 	must(t, x.prove(ctx, k))
+	_, err := x.ChangePolicy(ctx, x.ws, hodl.Live, "ours", "key_1", func(*hodl.Policy) (*hodl.PolicyDocument, error) { return &hodl.PolicyDocument{}, nil })
+	must(t, err)
 	digest := sha256.Sum256([]byte(x.ws))
 	must(t, x.AddKey(ctx, hodl.APIKey{ID: "key_1", Workspace: x.ws, User: x.user, Mode: hodl.Live, Scopes: []string{"*"}, CreatedAt: x.Now()}, digest))
 	return digest
@@ -182,6 +184,7 @@ func TestForgottenPredicate(t *testing.T) {
 		`select workspace from access_records where mode = 'live' and seq < 100 order by seq desc`,
 		`select workspace from api_keys order by id desc`,
 		`select l.workspace from log_heads l join workspaces w on true`,
+		`select workspace from redaction_policies where mode = 'live' and name = 'ours'`,
 		`select max(workspace) from data_keys`,
 	} {
 		x.as(t, string(x.a), func(tx *sql.Tx) {

@@ -5,7 +5,7 @@ package store
 // statistics are young it takes it. A lateral look-up with offset 0 or a lock is one
 // it cannot turn around: each key goes through its index, however large the table.
 const (
-	pgLoadLogs = `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour
+	pgLoadLogs = `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies
 		from unnest($1::text[], $2::text[]) k (workspace, mode)
 		cross join lateral (select * from log_heads l where l.workspace = k.workspace and l.mode = k.mode for update) l
 		cross join lateral (select plan, max_ttl_seconds, max_hydrations, hydrations_an_hour from workspaces w where w.workspace = k.workspace offset 0) w`

@@ -90,6 +90,7 @@ type logRow struct {
 	epoch  int64 // tokens minted at a place from here on are under no revocation of many
 	plan   hodl.PlanName
 	limits hodl.TokenLimits
+	policy PolicyState
 	dirty  bool
 }
 

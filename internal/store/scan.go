@@ -60,7 +60,7 @@ func (r *rows) takeLog(row scanner) error {
 	var k partition
 	var l logRow
 	var ttl int64
-	err := row.Scan(&k.ws, &k.mode, &l.size, &l.epoch, &l.plan, &ttl, &l.limits.MaxHydrations, &l.limits.Hourly)
+	err := row.Scan(&k.ws, &k.mode, &l.size, &l.epoch, &l.plan, &ttl, &l.limits.MaxHydrations, &l.limits.Hourly, &l.policy.Current, &l.policy.Revision)
 	l.limits.TTL = time.Duration(ttl) * time.Second
 	r.logs[k] = &l
 	return err

@@ -21,6 +21,7 @@ var sealedColumns = []sealedColumn{
 	{"sessions", "head", []string{"mode", "id"}, purposeHead, []string{"mode", "id"}},
 	{"session_versions", "body", []string{"mode", "session", "fingerprint"}, purposeSession, []string{"mode", "session", "fingerprint"}},
 	{"hodls", "selection", []string{"mode", "member", "id"}, purposeSelection, []string{"mode", "id"}},
+	{"redaction_policies", "document", []string{"mode", "id"}, purposePolicy, []string{"mode", "id"}},
 	{"idempotency_keys", "answer", []string{"mode", "name"}, purposeAnswer, []string{"mode", "name"}},
 }
 

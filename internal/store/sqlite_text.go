@@ -56,7 +56,7 @@ const (
 // The rows a batch locks, by key. What a row is made of is what takeLog and the
 // like scan.
 var (
-	sqliteLogs = newSQLiteLoad(2, `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour from log_heads l join workspaces w on w.workspace = l.workspace
+	sqliteLogs = newSQLiteLoad(2, `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies from log_heads l join workspaces w on w.workspace = l.workspace
 		where l.workspace = ? and l.mode = ?`)
 	sqliteUsage  = newSQLiteLoad(3, `select workspace, mode, month, hydrations from usage where workspace = ? and mode = ? and month = ?`)
 	sqliteTokens = newSQLiteLoad(3, `select workspace, mode, id, `+hotToken+`
