@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"reflect"
@@ -81,12 +82,21 @@ type contextBody struct {
 	Hydration hodl.RecordID `json:"hydration_id" doc:"Id of the access record; outside the digest of what was returned"`
 }
 
+// shapes are what the renderings that are JSON and not the context itself are; their
+// fields are their frameworks'.
+var shapes = map[render.Format]*huma.Schema{
+	render.Anthropic:    {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}},
+	render.OpenAIAgents: {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}},
+	render.Gemini:       {Type: huma.TypeObject},
+	render.MCP:          {Type: huma.TypeObject},
+}
+
 // describe is what a hydration answers, by media type.
 func (*hydrateReply) describe(r huma.Registry) map[string]*huma.MediaType {
 	out := map[string]*huma.MediaType{}
 	for _, f := range render.Formats() {
 		kind, _, _ := strings.Cut(f.ContentType(), ";")
-		out[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		out[kind] = &huma.MediaType{Schema: cmp.Or(shapes[f], &huma.Schema{Type: huma.TypeString})}
 	}
 	out["application/json"] = &huma.MediaType{Schema: r.Schema(reflect.TypeFor[contextBody](), true, "")}
 	return out
