@@ -25,6 +25,8 @@ var goals = []goal{
 	{number: 12, name: "cold start, ms", figure: value(coldStart), atMost: 30},
 	{number: 12, name: "memory when idle, MB", figure: value(idleMemory), atMost: 25},
 	{number: 13, name: "size of the binary, MB", figure: value(binarySize), atMost: 30},
+	{number: 19, name: "MCP: CPU of a call ÷ the SDK's hello", figure: ratio(mcpCall, mcpHello), atMost: 1.15},
+	{number: 20, name: "MCP: CPU of a resume of 32 KB, µs", figure: value(mcpResume), atMost: 500},
 	{number: 16, name: "verify a token ÷ a bare Ed25519 check", figure: ratio(ourVerify, bareVerify), atLeast: 0.90},
 	{number: 17, name: "mint a token ÷ a bare Ed25519 signature", figure: ratio(ourSign, bareSign), atLeast: 0.93},
 }

@@ -75,6 +75,7 @@ func httpMeasures(ctx context.Context, dir string) ([]measure, func(), error) {
 // ready to be sent.
 type target struct {
 	address  string
+	key      string
 	hydrates [][]byte
 	reads    [][]byte
 	captures []byte
@@ -96,8 +97,8 @@ func startServer(ctx context.Context, engine, dir string, c serve.Config) (*targ
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(serving) }()
 	stop := func() { cancel(); <-ended; p.drop() }
-	t := &target{address: strings.TrimPrefix(s.URL, "http://")}
-	return t, stop, t.furnish(s.FirstKeys[0].Key)
+	t := &target{address: strings.TrimPrefix(s.URL, "http://"), key: s.FirstKeys[0].Key}
+	return t, stop, t.furnish(t.key)
 }
 
 func (t *target) furnish(key string) error {

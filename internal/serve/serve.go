@@ -167,9 +167,9 @@ func (s *Server) ready(ctx context.Context) error {
 // drain is how long requests in flight may take to end.
 const drain = 20 * time.Second
 
-// gcPercent lets the heap grow to four times what is in use before it is swept. A
+// gcPercent lets the heap grow to five times what is in use before it is swept. A
 // server whose live heap is a few megabytes would else sweep many times a second.
-const gcPercent = 300
+const gcPercent = 400
 
 // Run serves until ctx is done, lets requests in flight end, and closes.
 func (s *Server) Run(ctx context.Context) error {
