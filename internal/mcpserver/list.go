@@ -11,6 +11,7 @@ import (
 
 	"hodl"
 	"hodl/internal/query"
+	"hodl/internal/resume"
 	"hodl/internal/store"
 )
 
@@ -88,6 +89,10 @@ func (s *Server) listSessions(ctx context.Context, w *who, a listing) (*mcp.Call
 // word, as an agent may see them. A token sees its own, whatever its title.
 func (s *Server) find(ctx context.Context, w *who, words string, page store.Page) ([]*hodl.Session, *string, error) {
 	ws, m, user := w.owner()
+	lens, err := s.lens(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
 	if w.claims != nil {
 		if page.BeforeID != "" {
 			return nil, nil, nil
@@ -97,7 +102,7 @@ func (s *Server) find(ctx context.Context, w *who, words string, page store.Page
 		}
 		x, err := s.Store.Session(ctx, ws, m, user, w.claims.Session)
 		if err == nil {
-			x, err = s.Resume.ShowSession(x)
+			x, err = lens.Session(x)
 		}
 		return []*hodl.Session{x}, nil, err
 	}
@@ -111,7 +116,7 @@ func (s *Server) find(ctx context.Context, w *who, words string, page store.Page
 		}
 		for _, x := range list {
 			at.BeforeTime, at.BeforeID = x.CapturedAt, string(x.ID)
-			shown, err := s.Resume.ShowSession(x)
+			shown, err := lens.Session(x)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -160,12 +165,16 @@ func (s *Server) listHodls(ctx context.Context, w *who, a listing) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
+	lens, err := s.lens(ctx, w)
+	if err != nil {
+		return nil, err
+	}
 	out := struct {
 		Hodls []hodlItem `json:"hodls"`
 		Next  *string    `json:"next_cursor"`
 	}{Hodls: []hodlItem{}}
 	for _, h := range list {
-		shown, err := s.Resume.ShowHodl(h)
+		shown, err := lens.Hodl(h)
 		if err != nil {
 			return nil, err
 		}
@@ -175,6 +184,16 @@ func (s *Server) listHodls(ctx context.Context, w *who, a listing) (*mcp.CallToo
 		out.Next = cursor(string(list[len(list)-1].ID))
 	}
 	return structured(out)
+}
+
+// lens is what the caller sees lists through.
+func (s *Server) lens(ctx context.Context, w *who) (*resume.Lens, error) {
+	ws, m, _ := w.owner()
+	named := ""
+	if w.claims != nil {
+		named = w.claims.RedactionPolicy
+	}
+	return s.Resume.Lens(ctx, ws, m, named)
 }
 
 // titleOf is what a hodl is called in a list.

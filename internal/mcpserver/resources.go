@@ -151,8 +151,12 @@ func (s *Server) readHodl(ctx context.Context, w *who, given string) (*mcp.Resou
 	ws, m, user := w.owner()
 	id, _, _ := strings.Cut(given, "-")
 	h, err := s.Store.Hodl(ctx, ws, m, user, hodl.HodlID(id))
+	if err != nil {
+		return nil, err
+	}
+	lens, err := s.lens(ctx, w)
 	if err == nil {
-		h, err = s.Resume.ShowHodl(h)
+		h, err = lens.Hodl(h)
 	}
 	if err != nil {
 		return nil, err

@@ -1,18 +1,44 @@
 package resume
 
 import (
+	"context"
+	"errors"
+
 	"hodl"
 	"hodl/internal/redact"
+	"hodl/internal/store"
 )
-
-// What an agent sees of a list went through the policy too: titles are content.
 
 // noSession stands for the session of a hodl that is in none.
 const noSession = hodl.SessionID("ses_none")
 
-// ShowSession is a session as an agent sees it in a list.
-func (s *Service) ShowSession(x *hodl.Session) (*hodl.Session, error) {
-	c, err := listed(hodl.Session{ID: x.ID}, hodl.Content{Title: x.Title, Summary: x.Summary, Tags: x.Tags})
+// A Lens shows what is listed as an agent may see it: titles are content, and go
+// through the policies in force.
+type Lens struct{ policy *redact.Policy }
+
+// Lens returns what an agent sees lists through: the workspace's current policy, and
+// those that its token names ("" for none).
+func (s *Service) Lens(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, named string) (*Lens, error) {
+	for range attempts {
+		kept, err := s.store.PoliciesNamed(ctx, ws, m)
+		if err != nil {
+			return nil, err
+		}
+		f, err := s.inForce(ctx, policyKey{ws, m, kept.PolicyState, named, false})
+		if err == nil {
+			p, _ := f.at(s.store.Now())
+			return &Lens{p}, nil
+		}
+		if !errors.Is(err, errPoliciesMoved) {
+			return nil, err
+		}
+	}
+	return nil, hodl.Errorf(hodl.Unavailable, "the redaction policies change faster than they can be read").WithHint("try again")
+}
+
+// Session is a session as an agent sees it in a list.
+func (l *Lens) Session(x *hodl.Session) (*hodl.Session, error) {
+	c, err := l.show(x.ID, hodl.Content{Title: x.Title, Summary: x.Summary, Tags: x.Tags})
 	if err != nil {
 		return nil, err
 	}
@@ -21,20 +47,16 @@ func (s *Service) ShowSession(x *hodl.Session) (*hodl.Session, error) {
 	return &out, nil
 }
 
-// ShowHodl is a hodl as an agent sees it outside of a session.
-func (s *Service) ShowHodl(h *hodl.Hodl) (*hodl.Hodl, error) {
-	c, err := listed(hodl.Session{ID: noSession}, hodl.Content{Hodls: []hodl.Hodl{*h}})
+// Hodl is a hodl as an agent sees it outside of a session.
+func (l *Lens) Hodl(h *hodl.Hodl) (*hodl.Hodl, error) {
+	c, err := l.show(noSession, hodl.Content{Hodls: []hodl.Hodl{*h}})
 	if err != nil || len(c.Hodls) == 0 {
 		return nil, err
 	}
 	return &c.Hodls[0], nil
 }
 
-func listed(x hodl.Session, c hodl.Content) (hodl.Content, error) {
-	policy, ok := redact.Lookup(redact.Off)
-	if !ok {
-		return hodl.Content{}, hodl.Errorf(hodl.Internal, "the policy %q is gone", redact.Off)
-	}
-	r, err := policy.Apply(x, c)
+func (l *Lens) show(id hodl.SessionID, c hodl.Content) (hodl.Content, error) {
+	r, err := redacted(l.policy, id, store.SessionState{}, &store.VersionBody{Content: c})
 	return r.Content(), err
 }
