@@ -25,9 +25,31 @@ type ResumeContext struct {
 	Hodls       []Hodl                `json:"hodls"`
 	Provenance  map[string]Provenance `json:"provenance"` // by node id
 	Withheld    []string              `json:"withheld"`   // fields the scopes do not grant
-	Omitted     []string              `json:"omitted"`    // what a bound on size left out
+	Omitted     []Omission            `json:"omitted"`    // what a bound on size left out
 	Scopes      []Scope               `json:"scopes"`
 	Fingerprint string                `json:"fingerprint"`
+	Delta       *Delta                `json:"delta,omitempty"` // when only what changed was asked for
+}
+
+// An Omission is what a bound on size left out of one kind of content.
+type Omission struct {
+	What   string `json:"what"`
+	Items  int    `json:"items"`
+	Handle string `json:"handle"` // fetches it, with include
+}
+
+// A Delta tells that a context holds only what changed after an earlier hand-off.
+// Title and summary are there whether or not they changed.
+type Delta struct {
+	From    string   `json:"from"`    // the fingerprint handed over then
+	Changed []string `json:"changed"` // fields
+	Removed []Gone   `json:"removed"` // what is no longer there
+}
+
+// A Gone item is named by its field and, there, its id, number, address or word.
+type Gone struct {
+	Field string `json:"field"`
+	ID    string `json:"id"`
 }
 
 // A Redaction tells that something was removed from a field, and why; never what.

@@ -28,12 +28,13 @@ var table = map[string]rule{
 	"internal/fingerprint": {may: pure},
 	"internal/address":     {may: pure},
 	"internal/decode":      {may: pure},
+	"internal/count":       {},
 	"internal/bookmark":    {may: join(pure, "golang.org/x/net/html")},
 	"internal/meter":       {may: pure},
 	"internal/query":       {may: join(pure, "golang.org/x/text/...")},
 	"internal/detect":      {},
 	"internal/redact":      {may: join(pure, "internal/detect")},
-	"internal/render":      {may: join(pure, "internal/redact")}, // its argument is a type that only redact makes
+	"internal/render":      {may: join(pure, "internal/redact", "internal/count")}, // its argument is a type that only redact makes
 	"internal/seal":        {may: pure},
 	"internal/token":       {may: join(pure, "github.com/maypok86/otter/v2")},
 

@@ -16,7 +16,9 @@ import (
 // is refused by [Render].
 type View struct {
 	context hodl.ResumeContext
-	tabs    int // how many of context.Tabs were captured as tabs; the others stand for hodls
+	tabs    int          // how many of context.Tabs were captured as tabs; the others stand for hodls
+	start   [classes]int // where its items begin in the view it is a part of
+	lead    lead
 }
 
 // Resume returns the context as data. It must not be changed.
@@ -45,7 +47,7 @@ func Context(r redact.Redacted, scopes []hodl.Scope) View {
 		Hodls:       []hodl.Hodl{},
 		Provenance:  map[string]hodl.Provenance{},
 		Withheld:    withheld(scopes),
-		Omitted:     []string{},
+		Omitted:     []hodl.Omission{},
 		Scopes:      append([]hodl.Scope{}, hodl.SortScopes(scopes)...),
 		Fingerprint: r.Fingerprint(),
 	}}

@@ -31,9 +31,11 @@ func asPrompt(v *View, m marks) *prompt {
 	p.out = append(p.out, promptHead...)
 	p.out = fmt.Appendf(p.out, promptIntro, c.Session)
 	p.out = append(p.out, promptManual...)
+	p.out = append(p.out, leads[v.lead]...)
 	p.session(c)
 	p.thread(c)
 	p.notes(c.Notes)
+	p.removed(c.Delta)
 	p.selections(c.Tabs[:v.tabs])
 	p.places(c.Hodls)
 	p.sources(c.Tabs[:v.tabs], c.Media)
@@ -42,6 +44,21 @@ func asPrompt(v *View, m marks) *prompt {
 	p.cuts = append(p.cuts, len(p.out))
 	p.out = fmt.Appendf(p.out, promptTail, c.Session)
 	return p
+}
+
+// A lead tells what of the session the text holds.
+type lead int
+
+const (
+	leadWhole lead = iota
+	leadDelta
+	leadPart
+)
+
+var leads = [...]string{
+	leadWhole: "",
+	leadDelta: "This is what changed since an earlier hand-off of the session; what is not named stands as it was.\n",
+	leadPart:  "This is what an earlier hand-off of the session left out for its size.\n",
 }
 
 func writePrompt(v *View) ([]byte, error) { return asPrompt(v, tagged).out, nil }
@@ -248,6 +265,19 @@ func (p *prompt) tags(tags []string) {
 	p.close()
 }
 
+// removed names what is no longer there.
+func (p *prompt) removed(d *hodl.Delta) {
+	if d == nil || len(d.Removed) == 0 {
+		return
+	}
+	p.open("No longer there", "delta", originPlaces, hodl.TrustAgent)
+	for i, r := range d.Removed {
+		p.item(i+1, r.ID)
+		p.field("was in", r.Field)
+	}
+	p.close()
+}
+
 // missing names what the reader does not see. Removed values' paths depend on
 // what was captured, so they stand in a block like it.
 func (p *prompt) missing(c *hodl.ResumeContext) {
@@ -263,6 +293,12 @@ func (p *prompt) missing(c *hodl.ResumeContext) {
 		p.field("reason", r.Reason)
 	}
 	p.field("withheld, as the token does not grant it", strings.Join(c.Withheld, ", "))
-	p.field("omitted for size", strings.Join(c.Omitted, ", "))
+	if len(c.Omitted) > 0 {
+		p.head("left out for size; hydrate with include and a handle to get it")
+	}
+	for i, o := range c.Omitted {
+		p.item(i+1, o.What+", "+strconv.Itoa(o.Items))
+		p.field("handle", o.Handle)
+	}
 	p.close()
 }
