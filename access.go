@@ -6,19 +6,21 @@ import "time"
 type RecordKind string
 
 const (
-	KindMint     RecordKind = "mint"
-	KindExchange RecordKind = "exchange"
-	KindHydrate  RecordKind = "hydrate"
-	KindPreview  RecordKind = "preview"
-	KindWrite    RecordKind = "write"
-	KindResume   RecordKind = "resume"
-	KindRevoke   RecordKind = "revoke"
-	KindDenied   RecordKind = "denied"
-	KindHandOff  RecordKind = "hand_off"
+	KindMint      RecordKind = "mint"
+	KindExchange  RecordKind = "exchange"
+	KindHydrate   RecordKind = "hydrate"
+	KindContinue  RecordKind = "continue"
+	KindUnchanged RecordKind = "unchanged"
+	KindPreview   RecordKind = "preview"
+	KindWrite     RecordKind = "write"
+	KindResume    RecordKind = "resume"
+	KindRevoke    RecordKind = "revoke"
+	KindDenied    RecordKind = "denied"
+	KindHandOff   RecordKind = "hand_off"
 )
 
 // RecordKinds lists every kind of record there is.
-var RecordKinds = []RecordKind{KindMint, KindExchange, KindHydrate, KindPreview, KindWrite, KindResume, KindRevoke, KindDenied, KindHandOff}
+var RecordKinds = []RecordKind{KindMint, KindExchange, KindHydrate, KindContinue, KindUnchanged, KindPreview, KindWrite, KindResume, KindRevoke, KindDenied, KindHandOff}
 
 // A Record is the immutable entry of one access. It names what was done and by
 // whom and holds no session content and no personal detail: those that must be
@@ -32,9 +34,10 @@ type Record struct {
 	Code        Code           `json:"code,omitempty" doc:"Why it was denied"`
 	Count       int            `json:"count,omitzero" doc:"How many equal denials this entry stands for"`
 	Fingerprint string         `json:"fingerprint,omitempty" doc:"The version of the session"`
+	Hydration   RecordID       `json:"hydration,omitempty" doc:"The hydration that is continued, or whose changes were asked for"`
 	ID          RecordID       `json:"id" doc:"Identifier"`
 	JTI         TokenID        `json:"jti,omitempty" doc:"The resume token"`
-	Kind        RecordKind     `json:"kind" enum:"mint,exchange,hydrate,preview,write,resume,revoke,denied,hand_off" doc:"What was done"`
+	Kind        RecordKind     `json:"kind" enum:"mint,exchange,hydrate,continue,unchanged,preview,write,resume,revoke,denied,hand_off" doc:"What was done"`
 	Mode        Mode           `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
 	Parent      TokenID        `json:"parent,omitempty" doc:"The token this one was exchanged for"`
 	Policies    []PolicyUse    `json:"policies,omitempty" doc:"The redaction policies applied, with their versions"`

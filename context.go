@@ -43,11 +43,11 @@ type Omission struct {
 type Delta struct {
 	From    string   `json:"from"`    // the fingerprint handed over then
 	Changed []string `json:"changed"` // fields
-	Removed []Gone   `json:"removed"` // what is no longer there
+	Removed []Absent `json:"removed"` // what is no longer there
 }
 
-// A Gone item is named by its field and, there, its id, number, address or word.
-type Gone struct {
+// An Absent item is named by its field and, there, its id, number, address or word.
+type Absent struct {
 	Field string `json:"field"`
 	ID    string `json:"id"`
 }

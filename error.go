@@ -30,6 +30,7 @@ const (
 	NotFound            Code = "not_found"
 	MethodNotAllowed    Code = "method_not_allowed"
 	NotAcceptable       Code = "not_acceptable"
+	Gone                Code = "gone"
 	InvalidTransition   Code = "invalid_transition"
 	Conflict            Code = "conflict"
 	Stale               Code = "rejected_by_concurrency"

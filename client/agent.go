@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ type Rendering struct {
 // Hydrate receives the session: POST /v1/sessions/{id}/hydrate. Each call uses up
 // one hydration of the token.
 func (a *Agent) Hydrate(ctx context.Context, id hodl.SessionID) (*Context, error) {
-	r, err := a.Render(ctx, id, "json")
+	r, err := a.Render(ctx, id, Ask{Format: "json"})
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +49,24 @@ func (a *Agent) Hydrate(ctx context.Context, id hodl.SessionID) (*Context, error
 	return out, nil
 }
 
-// Render receives the session in a format: json, prompt-ready, markdown, anthropic,
-// gemini, openai-agents or mcp. Each call uses up one hydration of the token.
-func (a *Agent) Render(ctx context.Context, id hodl.SessionID, format string) (*Rendering, error) {
+// An Ask is what an agent wants of a session. The zero Ask is all there is, as JSON.
+type Ask struct {
+	Format    string        // json, prompt-ready, markdown, anthropic, gemini, openai-agents or mcp
+	MaxTokens int           // the most tokens of the body, 1,200 at least; 0 for no bound
+	Include   []string      // handles from omitted: what they name, and no new hydration
+	Since     hodl.RecordID // an earlier hydration with this token: only what changed after it
+}
+
+// Render receives the session as it is asked for. Each call uses up one hydration of the token, but
+// for one that includes what another left out, or finds nothing changed.
+func (a *Agent) Render(ctx context.Context, id hodl.SessionID, ask Ask) (*Rendering, error) {
 	q := url.Values{}
-	set(q, "format", format)
+	set(q, "format", ask.Format)
+	set(q, "since", string(ask.Since))
+	set(q, "include", strings.Join(ask.Include, ","))
+	if ask.MaxTokens != 0 {
+		q.Set("max_tokens", strconv.Itoa(ask.MaxTokens))
+	}
 	header, body, err := a.send(ctx, call{method: "POST", path: "/v1/sessions/" + segment(id) + "/hydrate", query: q, metered: true})
 	if err != nil {
 		return nil, err

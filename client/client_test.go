@@ -146,7 +146,7 @@ func TestHandOff(t *testing.T) {
 	if given.Title != "the cache bug" || len(given.Tabs) != 1 || len(given.Thread) != 1 || given.Hydration == "" {
 		t.Errorf("received %+v", given)
 	}
-	text := must[*client.Rendering](t)(agent.Render(ctx, id, "prompt-ready"))
+	text := must[*client.Rendering](t)(agent.Render(ctx, id, client.Ask{Format: "prompt-ready"}))
 	if !strings.Contains(string(text.Body), "the cache bug") || !strings.HasPrefix(text.ContentType, "text/") || text.Fingerprint != given.Fingerprint {
 		t.Errorf("rendering %s %s:\n%s", text.ContentType, text.Fingerprint, text.Body)
 	}

@@ -179,7 +179,7 @@ func (s *server) routes(api router) {
 	register(api, op{"handOffSession", "POST", "/v1/sessions/{id}/handoff", "tokens:write", "Give a session to another principal; the person has confirmed it", created, []int{404, 409, 413, 422}}, s.sessionHandOff)
 	register(api, op{"deleteSession", "DELETE", "/v1/sessions/{id}", "sessions:write", "Erase a session's content and end its tokens", ok, []int{404}}, s.sessionDelete)
 
-	register(api, op{"hydrate", "POST", "/v1/sessions/{id}/hydrate", byToken, "Hand a session to an agent", ok, []int{404, 406, 409, 429}}, s.hydrate)
+	register(api, op{"hydrate", "POST", "/v1/sessions/{id}/hydrate", byToken, "Hand a session to an agent", ok, []int{404, 406, 409, 410, 422, 429}}, s.hydrate)
 	register(api, op{"appendNote", "POST", "/v1/sessions/{id}/notes", byToken, "Append a note as an agent", ok, []int{404, 409, 412, 413, 422, 429}}, s.noteAppend)
 	register(api, op{"appendNode", "POST", "/v1/sessions/{id}/reasoning_nodes", byToken, "Append a typed node as an agent", ok, []int{404, 409, 412, 413, 422, 429}}, s.nodeAppend)
 	register(api, op{"proposeNextStep", "PUT", "/v1/sessions/{id}/next_step", byToken, "Propose the next step as an agent", ok, []int{404, 409, 412, 413, 422, 429}}, s.nextStep)

@@ -23,7 +23,7 @@ var statuses = map[hodl.Code]int{
 	hodl.ProofRequired: 401, hodl.InvalidProof: 401,
 	hodl.InsufficientScope: 403, hodl.AudienceMismatch: 403, hodl.TokenRevoked: 403, hodl.HydrationsExhausted: 403, hodl.PlanRequired: 403, hodl.StepUpRequired: 403, hodl.Forbidden: 403,
 	hodl.NotFound: 404, hodl.MethodNotAllowed: 405, hodl.NotAcceptable: 406,
-	hodl.InvalidTransition: 409, hodl.Conflict: 409, hodl.Stale: 412,
+	hodl.InvalidTransition: 409, hodl.Conflict: 409, hodl.Gone: 410, hodl.Stale: 412,
 	hodl.PayloadTooLarge: 413, hodl.UnsupportedMedia: 415, hodl.ValidationFailed: 422, hodl.IdempotencyMismatch: 422,
 	hodl.RateLimited: 429, hodl.QuotaExceeded: 429,
 	hodl.Internal: 500, hodl.Unavailable: 503,

@@ -29,6 +29,10 @@ func (b broken) Hydrate(context.Context, store.TokenUse, func(store.Admission) e
 	return b.err
 }
 
+func (b broken) Read(context.Context, store.TokenUse, func(store.Admission) error, *hodl.Record, hodl.RecordDetail) error {
+	return b.err
+}
+
 func (b broken) Append(context.Context, *hodl.Record, hodl.RecordDetail) error { return b.err }
 
 // Not a byte of the session leaves before its record is committed.
@@ -92,6 +96,43 @@ func TestRecordTellsTheBytes(t *testing.T) {
 	cut := func(a *answer) string { before, _, _ := strings.Cut(string(a.body), `,"hydration_id":`); return before }
 	if cut(first) != cut(second) || bytes.Equal(first.body, second.body) {
 		t.Errorf("equal inputs give\n%s\n%s", first.body, second.body)
+	}
+}
+
+// What a hydration left out, and what changed since, over the wire.
+func TestHydrateOptions(t *testing.T) {
+	w := newWorld(t)
+	w.capture("ses_options")
+	tabs := strings.Repeat(`{"url":"https://example.com/canary","title":"`+strings.Repeat("canary ", 30)+`"},`, 60)
+	w.ok(live, "PUT", "/v1/sessions/ses_options", `{"title":"t","tabs":[`+strings.TrimSuffix(tabs, ",")+`]}`)
+	token := w.token("ses_options", "read:context", `"max_hydrations":1`)
+	path := "/v1/sessions/ses_options/hydrate"
+	first := w.ok(token, "POST", path+"?max_tokens=2000", "").object()
+	omitted := first["omitted"].([]any)[0].(object)
+	if omitted["what"] != "sources" || omitted["items"] != float64(60-len(first["tabs"].([]any))) {
+		t.Fatalf("omitted: %v", omitted)
+	}
+	rest := w.ok(token, "POST", path+"?format=markdown&include="+omitted["handle"].(string), "")
+	if n := strings.Count(string(rest.body), "|   url: "); n != 60-len(first["tabs"].([]any)) || len(w.records("continue")) != 1 {
+		t.Errorf("%d of %v, and %d records", n, omitted["items"], len(w.records("continue")))
+	}
+	same := w.ok(token, "POST", path+"?since="+first["hydration_id"].(string), "").object()
+	if delta := same["delta"].(object); len(delta["changed"].([]any)) != 0 || len(w.records("unchanged")) != 1 || len(w.records("hydrate")) != 1 {
+		t.Errorf("nothing changed: %v", delta)
+	}
+	for query, want := range map[string]struct {
+		status int
+		has    string
+	}{
+		"max_tokens=1199":   {422, "max_tokens"},
+		"max_tokens=x":      {422, "max_tokens"},
+		"include=x":         {422, "include[0]"},
+		"include=x&since=y": {422, "since"},
+		"include=" + strings.Repeat("0", 26) + strings.Repeat("A", 22) + "a0": {410, "gone"},
+	} {
+		if a := w.call(token, "POST", path+"?"+query, ""); a.status != want.status || !strings.Contains(string(a.body), want.has) {
+			t.Errorf("%s: %s", query, a)
+		}
 	}
 }
 

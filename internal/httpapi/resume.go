@@ -23,9 +23,12 @@ func (c *AgentCall) call(ctx context.Context) resume.Call {
 
 type HydrateInput struct {
 	AgentCall
-	Published string `header:"X-Unihodl-Format" doc:"The rendering, as the published clients ask for it, such as prompt-ready"`
-	Format    string `query:"format" enum:"json,prompt-ready,markdown,anthropic,gemini,openai-agents,mcp" doc:"The rendering"`
-	Accept    string `header:"Accept" doc:"The media type of a rendering, such as text/x-unihodl-prompt"`
+	Published string   `header:"X-Unihodl-Format" doc:"The rendering, as the published clients ask for it, such as prompt-ready"`
+	Format    string   `query:"format" enum:"json,prompt-ready,markdown,anthropic,gemini,openai-agents,mcp" doc:"The rendering"`
+	MaxTokens int      `query:"max_tokens" minimum:"1200" maximum:"1000000" doc:"The most tokens of the body; what is left out stands in omitted, with handles"`
+	Include   []string `query:"include" maxItems:"16" doc:"Handles from omitted, by commas: what they name, and no new hydration"`
+	Since     string   `query:"since" maxLength:"64" doc:"Id of an earlier hydration with this token: only what changed after it"`
+	Accept    string   `header:"Accept" doc:"The media type of a rendering, such as text/x-unihodl-prompt"`
 }
 
 // format is the rendering asked for: by parameter, by the published header, by
@@ -53,7 +56,7 @@ func (s *server) hydrate(ctx context.Context, in *HydrateInput) (*hydrateReply, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.Resume.Hydrate(ctx, in.call(ctx), resume.Ask{Format: f})
+	h, err := s.Resume.Hydrate(ctx, in.call(ctx), resume.Ask{Format: f, MaxTokens: in.MaxTokens, Include: in.Include, Since: hodl.RecordID(in.Since)})
 	if err != nil {
 		return nil, err
 	}

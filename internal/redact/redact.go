@@ -59,6 +59,10 @@ func (p *Policy) SecretsOnly() *Policy {
 // records tell them.
 func (p *Policy) Use() hodl.PolicyUse { return p.uses[0] }
 
+// Uses returns the names and versions of all policies joined in p, in order. The
+// list must not be changed.
+func (p *Policy) Uses() []hodl.PolicyUse { return p.uses }
+
 // Key names everything a result depends on besides the content: policies, their
 // versions, the rules', and which allowances count. It is part of what names a
 // cached rendering.

@@ -11,7 +11,7 @@ import (
 func (v View) Since(old View) View {
 	keep := v.chooseNone()
 	keep[titles][0], keep[summaries][0] = true, true
-	d := &hodl.Delta{From: old.context.Fingerprint, Changed: []string{}, Removed: []hodl.Gone{}}
+	d := &hodl.Delta{From: old.context.Fingerprint, Changed: []string{}, Removed: []hodl.Absent{}}
 	c, was := &v.context, &old.context
 	text := func(name, is, was string) {
 		if is != was {
@@ -58,7 +58,7 @@ func changes[T any](d *hodl.Delta, field string, is, was []T, id func(T) string,
 	}
 	for _, x := range was {
 		if !there[id(x)] {
-			d.Removed, any = append(d.Removed, hodl.Gone{Field: field, ID: id(x)}), true
+			d.Removed, any = append(d.Removed, hodl.Absent{Field: field, ID: id(x)}), true
 		}
 	}
 	if any {

@@ -34,7 +34,7 @@ func CheckTokens(n int) error {
 func budget(n int) int { return n * 4 / 5 }
 
 // HandleSize is how many characters a handle may have.
-const HandleSize = 48
+const HandleSize = 56
 
 // Fitted is a view cut to a bound: what is rendered now, and the parts that are not.
 type Fitted struct {
@@ -51,11 +51,11 @@ type Fitted struct {
 func (v View) Fit(o Options) (*Fitted, error) {
 	whole, err := Render(v, o.Format)
 	if err != nil || o.MaxTokens == 0 {
-		return &Fitted{view: v, format: o.Format, whole: whole}, err
+		return &Fitted{whole: whole}, err
 	}
 	limit := budget(o.MaxTokens)
 	if keepsTo(whole, 0, limit) {
-		return &Fitted{view: v, format: o.Format, whole: whole}, nil
+		return &Fitted{whole: whole}, nil
 	}
 	costs := v.costs(limit)
 	var best *Fitted
@@ -206,7 +206,12 @@ func (f *Fitted) Empty() bool {
 }
 
 // Size is about how many bytes it takes to keep.
-func (f *Fitted) Size() int { return len(f.whole.Body) }
+func (f *Fitted) Size() int {
+	if len(f.parts) == 0 {
+		return len(f.whole.Body)
+	}
+	return 2 * len(f.whole.Body) // with the view, to be rendered with other handles
+}
 
 // Parts keeps what was left out of v before: the continuation of a hand-off.
 func (v View) Parts(parts []Part) View {

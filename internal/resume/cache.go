@@ -11,7 +11,7 @@ import (
 )
 
 // cache keeps what may be kept: renderings, which depend on nothing but an
-// immutable version, the policy's version, the scopes and the format; and where a
+// immutable version, the policy's version, the scopes and what was asked; and where a
 // session stood last, which is only a guess that every commit checks. Whether a
 // token is revoked or used up, and the quota, are never here.
 type cache struct {
@@ -47,6 +47,8 @@ type renderKey struct {
 	policy      string
 	scopes      string
 	format      render.Format
+	maxTokens   int
+	since       string
 }
 
 type standingKey struct {
@@ -56,7 +58,9 @@ type standingKey struct {
 }
 
 type rendered struct {
-	rendering render.Rendering
+	fitted    *render.Fitted
+	delta     bool // it is the changes since a hydration
+	unchanged bool // of which there are none
 	policies  []hodl.PolicyUse
 	uses      []hodl.RedactionUse
 }
@@ -70,7 +74,7 @@ func newCache(bytes int) *cache {
 	return &cache{
 		renderings: otter.Must(&otter.Options[renderKey, *rendered]{
 			MaximumWeight: uint64(max(bytes, 1)), // one byte holds no rendering
-			Weigher:       func(_ renderKey, r *rendered) uint32 { return uint32(len(r.rendering.Body) + 512) },
+			Weigher:       func(_ renderKey, r *rendered) uint32 { return uint32(r.fitted.Size() + 512) },
 		}),
 		standings: otter.Must(&otter.Options[standingKey, store.SessionState]{MaximumSize: mostStandings}),
 		policies: otter.Must(&otter.Options[policyKey, *inForce]{
@@ -81,12 +85,12 @@ func newCache(bytes int) *cache {
 	}
 }
 
-func keyOf(u *use, at store.SessionState, policy string, a Ask) renderKey {
+func keyOf(u *use, at store.SessionState, policy string, w want) renderKey {
 	scopes := ""
 	for _, s := range u.claims.Scopes {
 		scopes += string(s) + " "
 	}
-	return renderKey{u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint, at.CapturedAt.UnixMicro(), policy, scopes, a.Format}
+	return renderKey{u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint, at.CapturedAt.UnixMicro(), policy, scopes, w.Format, w.MaxTokens, w.fingerprint()}
 }
 
 func (c *cache) rendering(k renderKey) (*rendered, bool) { return c.renderings.GetIfPresent(k) }

@@ -13,6 +13,7 @@ import (
 	"hodl"
 	"hodl/internal/dpop"
 	"hodl/internal/meter"
+	"hodl/internal/redact"
 	"hodl/internal/render"
 	"hodl/internal/store"
 )
@@ -32,6 +33,9 @@ type Signer interface {
 type Store interface {
 	Admission(ctx context.Context, u store.TokenUse) (store.Admission, error)
 	Hydrate(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
+	Read(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
+	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)
+	ListedVersion(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (hodl.Version, error)
 	Append(ctx context.Context, rec *hodl.Record, d hodl.RecordDetail) error
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
 	Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) (*hodl.Session, error)
@@ -70,6 +74,7 @@ type Service struct {
 	options   Options
 	strangers *meter.Limiter // refused credentials, by address
 	bearers   *meter.Limiter // uses, by token
+	pollers   *meter.Limiter // answers that nothing changed, by credential
 	pace      *pace          // uses, by workspace
 	denials   *denials
 	cache     *cache
@@ -82,6 +87,7 @@ type Service struct {
 const (
 	usesPerSecond, usesBurst         = 50, 1000
 	refusalsPerSecond, refusalsBurst = 100, 2000
+	pollsPerSecond, pollsBurst       = 1, 30
 )
 
 // New returns a Service.
@@ -96,6 +102,7 @@ func New(s Store, v Verifier, sign Signer, o Options) *Service {
 		store: s, verifier: v, signer: sign, options: o,
 		strangers: meter.NewLimiter("address", refusalsPerSecond, refusalsBurst),
 		bearers:   meter.NewLimiter("token", usesPerSecond, usesBurst), pace: newPace(),
+		pollers: meter.NewLimiter("unchanged", pollsPerSecond, pollsBurst),
 		denials: newDenials(), cache: newCache(o.CacheBytes), audiences: newAudiences(s), nonces: noncesOf(s),
 	}
 }
@@ -276,14 +283,6 @@ func needs(scopes ...hodl.Scope) func(*hodl.Claims) error {
 	}
 }
 
-// An Ask is what an agent wants of a session.
-type Ask struct {
-	Format    render.Format
-	MaxTokens int           // the most tokens of what is returned; 0 for all there is
-	Include   []string      // handles of what a hydration left out: no other is begun
-	Since     hodl.RecordID // an earlier hydration: only what changed after it; "" for all there is
-}
-
 // A Hydration is one hand-off: what an agent receives.
 type Hydration struct {
 	ID          hodl.RecordID
@@ -309,21 +308,42 @@ const attempts = 16
 // and the event before it returns. A warm call reads nothing: it guesses the
 // version from the last one and the commit tells whether the guess still holds.
 func (s *Service) Hydrate(ctx context.Context, c Call, a Ask) (*Hydration, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
 	u, err := s.begin(ctx, c, needs(hodl.ReadContext, hodl.ReadReasoning))
 	if err != nil {
 		return nil, s.refuse(ctx, u, err)
 	}
-	at, known := s.warm(u, a)
+	if len(a.Include) > 0 {
+		h, err := s.continued(ctx, u, a)
+		return h, s.refuseAsked(ctx, u, err)
+	}
+	w := want{Ask: a, admit: u.admitHydration}
+	if a.Since != "" {
+		if w.since, err = s.since(ctx, u, a.Since); err != nil {
+			return nil, err
+		}
+	}
+	if w.since != nil {
+		w.admit = u.admit // if nothing changed, none of its hydrations is taken
+	}
+	h, err := s.hydrate(ctx, u, w)
+	return h, s.refuseAsked(ctx, u, err)
+}
+
+func (s *Service) hydrate(ctx context.Context, u *use, w want) (h *Hydration, err error) {
+	at, known := s.warm(u, w)
 	for range attempts {
 		if !known {
-			if at, err = s.look(ctx, u); err != nil {
-				return nil, s.refuse(ctx, u, err)
+			if at, err = s.look(ctx, u, w.admit); err != nil {
+				return nil, err
 			}
 		}
-		h, err := s.hydrateAt(ctx, u, at, a)
+		h, err := s.hydrateAt(ctx, u, at, w)
 		moved, again := errors.AsType[*errMoved](err)
 		if !again {
-			return h, s.refuse(ctx, u, err)
+			return h, err
 		}
 		at, known = moved.SessionState, true
 		s.cache.stands(u.rows, at)
@@ -333,7 +353,7 @@ func (s *Service) Hydrate(ctx context.Context, c Call, a Ask) (*Hydration, error
 
 // warm returns where the session stood last, if the rendering of that version is
 // kept: then nothing has to be read before the commit makes its checks.
-func (s *Service) warm(u *use, a Ask) (store.SessionState, bool) {
+func (s *Service) warm(u *use, w want) (store.SessionState, bool) {
 	at, known := s.cache.standing(u.rows)
 	if !known {
 		return at, false
@@ -342,17 +362,17 @@ func (s *Service) warm(u *use, a Ask) (store.SessionState, bool) {
 	if !known {
 		return at, false
 	}
-	_, policy := f.at(u.rows.At)
-	_, kept := s.cache.rendering(keyOf(u, at, policy, a))
+	policy, name := f.at(u.rows.At)
+	_, kept := s.cache.rendering(keyOf(u, at, name, w.under(policy)))
 	return at, kept
 }
 
 // look makes every check on rows as they stand, so that nothing of the session is
 // read for a token that would be refused.
-func (s *Service) look(ctx context.Context, u *use) (store.SessionState, error) {
+func (s *Service) look(ctx context.Context, u *use, admit func(store.Admission) error) (store.SessionState, error) {
 	a, err := s.admission(ctx, u)
 	if err == nil {
-		err = u.admitHydration(a)
+		err = admit(a)
 	}
 	if err != nil {
 		return store.SessionState{}, err
@@ -361,20 +381,33 @@ func (s *Service) look(ctx context.Context, u *use) (store.SessionState, error) 
 	return *a.Session, nil
 }
 
-func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, a Ask) (*Hydration, error) {
-	view, err := s.rendered(ctx, u, at, a)
+func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, w want) (*Hydration, error) {
+	view, err := s.rendered(ctx, u, at, w)
 	if hodl.CodeOf(err) == hodl.NotFound || errors.Is(err, errPoliciesMoved) {
-		return nil, s.movedSince(ctx, u) // the version was erased or replaced meanwhile, or a policy changed
+		return nil, s.movedSince(ctx, u, w.admit) // the version was erased or replaced meanwhile, or a policy changed
 	}
 	if err != nil {
 		return nil, err
 	}
-	h := &Hydration{ID: hodl.RecordID(s.store.NewID("acr")), Fingerprint: at.Fingerprint, Rendering: view.rendering}
-	rec := u.record(h.ID, hodl.KindHydrate)
-	rec.Fingerprint, rec.Policies, rec.Redactions, rec.Returned = at.Fingerprint, view.policies, view.uses, view.rendering.Returned()
-	err = s.store.Hydrate(ctx, u.rows, func(a store.Admission) error {
+	kind, commit, admit := hodl.KindHydrate, s.store.Hydrate, u.admitHydration
+	if view.unchanged {
+		kind, commit, admit = hodl.KindUnchanged, s.store.Read, u.admit
+		if limit, ok := s.pollers.Take(u.credential(), u.rows.At); !ok {
+			return nil, hodl.TooFast(limit, "nothing has changed, and it is asked for too often")
+		}
+	}
+	rec := u.record(hodl.RecordID(s.store.NewID("acr")), kind)
+	rec.Fingerprint = at.Fingerprint
+	if view.delta {
+		rec.Hydration = w.since.ID
+	}
+	h, err := s.note(rec, rec, u, view)
+	if err != nil {
+		return nil, err
+	}
+	err = commit(ctx, u.rows, func(a store.Admission) error {
 		s.pace.learn(u.rows.Workspace, a.Plan)
-		if err := u.admitHydration(a); err != nil {
+		if err := admit(a); err != nil {
 			return err
 		}
 		if a.Session.Fingerprint != at.Fingerprint || !a.Session.CapturedAt.Equal(at.CapturedAt) || a.Session.Policy != at.Policy {
@@ -388,9 +421,20 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 	return h, nil
 }
 
+// note writes into rec what is returned, which is of the hydration of.
+func (s *Service) note(rec, of *hodl.Record, u *use, view *rendered) (*Hydration, error) {
+	rec.Policies, rec.Redactions = view.policies, view.uses
+	out, err := view.fitted.Render(func(p render.Part) string { return s.handle(u, of, p) })
+	if err != nil {
+		return nil, err
+	}
+	rec.Returned = out.Returned()
+	return &Hydration{ID: rec.ID, Fingerprint: rec.Fingerprint, Rendering: out}, nil
+}
+
 // movedSince finds where the session stands after a version was not there.
-func (s *Service) movedSince(ctx context.Context, u *use) error {
-	at, err := s.look(ctx, u)
+func (s *Service) movedSince(ctx context.Context, u *use, admit func(store.Admission) error) error {
+	at, err := s.look(ctx, u, admit)
 	if err != nil {
 		return err
 	}
@@ -399,31 +443,50 @@ func (s *Service) movedSince(ctx context.Context, u *use) error {
 
 // rendered returns the rendering of a version for the token's scopes: kept, or made
 // by load → redact → render.
-func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, a Ask) (*rendered, error) {
+func (s *Service) rendered(ctx context.Context, u *use, at store.SessionState, w want) (*rendered, error) {
 	f, err := s.inForce(ctx, policyKeyOf(u, at))
 	if err != nil {
 		return nil, err
 	}
 	policy, name := f.at(u.rows.At)
-	key := keyOf(u, at, name, a)
+	w = w.under(policy)
+	key := keyOf(u, at, name, w)
 	if r, ok := s.cache.rendering(key); ok {
 		return r, nil
 	}
-	body, err := s.store.Version(ctx, u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint)
+	view, cleaned, err := s.view(ctx, u, policy, at)
 	if err != nil {
 		return nil, err
+	}
+	if w.since != nil {
+		old, _, err := s.view(ctx, u, policy, store.SessionState{Fingerprint: w.since.Fingerprint, CapturedAt: at.CapturedAt})
+		switch {
+		case err == nil:
+			view = view.Since(old)
+		case hodl.CodeOf(err) != hodl.NotFound: // without the old version all of the new one is news
+			return nil, err
+		}
+	}
+	fitted, err := view.Fit(render.Options{Format: w.Format, MaxTokens: w.MaxTokens})
+	if err != nil {
+		return nil, err
+	}
+	r := &rendered{fitted: fitted, delta: view.Resume().Delta != nil, unchanged: view.Unchanged(), policies: cleaned.Policies(), uses: cleaned.Uses()}
+	s.cache.keep(key, r)
+	return r, nil
+}
+
+// view is what the token's scopes grant of a version, redacted.
+func (s *Service) view(ctx context.Context, u *use, policy *redact.Policy, at store.SessionState) (render.View, redact.Redacted, error) {
+	body, err := s.store.Version(ctx, u.rows.Workspace, u.rows.Mode, u.rows.Session, at.Fingerprint)
+	if err != nil {
+		return render.View{}, redact.Redacted{}, err
 	}
 	cleaned, err := redacted(policy, u.rows.Session, at, body)
 	if err != nil {
-		return nil, err
+		return render.View{}, redact.Redacted{}, err
 	}
-	out, err := render.Render(render.Context(cleaned, u.claims.Scopes), a.Format)
-	if err != nil {
-		return nil, err
-	}
-	r := &rendered{rendering: out, policies: cleaned.Policies(), uses: cleaned.Uses()}
-	s.cache.keep(key, r)
-	return r, nil
+	return render.Context(cleaned, u.claims.Scopes), cleaned, nil
 }
 
 // record starts the access record of a use.

@@ -152,6 +152,43 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 	})
 }
 
+// Read notes a use that takes nothing: what is read belongs to a hydration that was
+// counted, or is nothing. admit decides as it does for [Store.Hydrate].
+func (s *Store) Read(ctx context.Context, u TokenUse, admit func(Admission) error, rec *hodl.Record, d hodl.RecordDetail) error {
+	prepared, err := prepare(rec, d)
+	if err != nil {
+		return err
+	}
+	p := u.partition()
+	return s.writer.do(ctx, &write{
+		need: func(r *rows) {
+			r.wantLog(p)
+			r.wantProof(p, u.Proof)
+			r.wantSession(p, u.Session)
+			if u.Token != "" {
+				tk := r.wantToken(p, u.Token)
+				if u.Delegated {
+					r.wantLineage(tk)
+				}
+			}
+		},
+		decide: func(r *rows) error {
+			if _, err := r.log(p); err != nil {
+				return err
+			}
+			if err := r.unspent(p, u.Proof); err != nil {
+				return err
+			}
+			if err := admit(r.admission(u)); err != nil {
+				return err
+			}
+			r.spend(p, u.Proof, u.At)
+			r.append(p, prepared)
+			return nil
+		},
+	})
+}
+
 // admission is what the rows say of a use.
 func (r *rows) admission(u TokenUse) Admission {
 	p := u.partition()

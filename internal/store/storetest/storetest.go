@@ -77,6 +77,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"hydrate refusals", testHydrateRefusals},
 		{"typed write", testTypedWrite},
 		{"admission", testAdmission},
+		{"read", testRead},
 		{"audiences", testAudiences},
 		{"change audience", testChangeAudience},
 		{"proofs", testProofs},

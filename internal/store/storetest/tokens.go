@@ -194,3 +194,27 @@ func testAdmission(t *testing.T, w *world) {
 		t.Errorf("admission of what is not there: %v, %v", a.Token, a.Session)
 	}
 }
+
+// A read is recorded and takes nothing.
+func testRead(t *testing.T, w *world) {
+	ctx := t.Context()
+	s := w.session(t, "word")
+	k := w.mint(t, s.ID, 3)
+	admit := func(store.Admission) error { return nil }
+	must(t, w.Read(ctx, w.use(k), admit, w.record(hodl.KindContinue, s.ID, k.ID), detail))
+	a, err := w.Admission(ctx, w.use(k))
+	must(t, err)
+	equal(t, "hydrations", a.Token.Hydrations, 0)
+	equal(t, "used", a.Used, 0)
+	equal(t, "state", a.Session.State, hodl.Held)
+	before := w.checkLog(t, w.ws, hodl.Live)
+	refusal := hodl.Errorf(hodl.TokenRevoked, "no")
+	err = w.Read(ctx, w.use(k), func(a store.Admission) error {
+		if a.Token == nil || a.Session == nil {
+			t.Error("admit sees no rows")
+		}
+		return refusal
+	}, w.record(hodl.KindContinue, s.ID, k.ID), detail)
+	refused(t, "not admitted", err, hodl.TokenRevoked)
+	equal(t, "records", w.checkLog(t, w.ws, hodl.Live), before)
+}
