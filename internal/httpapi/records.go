@@ -22,7 +22,7 @@ type RecordQuery struct {
 	Session hodl.SessionID  `query:"session_id" doc:"Only records of this session"`
 	JTI     hodl.TokenID    `query:"jti" doc:"Only records of this token"`
 	Actor   string          `query:"actor" doc:"Only what this key or audience did"`
-	Kind    hodl.RecordKind `query:"kind" enum:"mint,exchange,hydrate,preview,write,resume,revoke,denied,hand_off" doc:"Only this kind"`
+	Kind    hodl.RecordKind `query:"kind" enum:"mint,exchange,hydrate,continue,unchanged,preview,write,resume,revoke,denied,hand_off" doc:"Only this kind"`
 	User    string          `query:"user" doc:"With an admin's key: records of this user's sessions, or all; your own when absent"`
 	Until   string          `query:"until" doc:"Only what came before this time (RFC 3339)"`
 }
