@@ -29,7 +29,7 @@ NESTED    := $(patsubst %/go.mod,%,$(wildcard internal/*/interop/go.mod))
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench bench-growth redaction-score microbench race crash fuzz fuzz-api mcp-conformance mcpb postgres golden tidy clean
+.PHONY: help run build test check bench bench-growth redaction-score microbench race crash fuzz fuzz-api sdk-interop mcp-conformance mcpb postgres golden tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ mcp-conformance: ## Hold the MCP door against the official suite, the Inspector 
 
 mcpb: build ## Pack bin/hodl.mcpb, which desktop agents install with a click
 	$(GO) run ./internal/mcpserver/bundle
+
+sdk-interop: ## Build the vendors' requests from the golden renderings with the vendors' SDKs, from PyPI and npm
+	scripts/sdk-interop
 
 postgres: ## Serve a private PostgreSQL in the foreground, for development
 	scripts/postgres

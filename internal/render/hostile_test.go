@@ -241,8 +241,8 @@ func TestEscapesAreLinear(t *testing.T) {
 	}
 }
 
-// The renderings for frameworks carry one text, and of it nothing captured as a
-// developer's.
+// The renderings for frameworks carry one text, and of it nothing captured as the
+// system's.
 func TestFrameworksGetOneText(t *testing.T) {
 	for _, tt := range cases {
 		want := string(rendered(t, view(t, tt.content, tt.scopes...), render.PromptReady).Body)
@@ -256,8 +256,8 @@ func TestFrameworksGetOneText(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, item := range items {
-			if item.Role == "developer" && strings.Contains(item.Content, "hodl:data") {
-				t.Errorf("%s: a block is the developer's: %s", tt.name, item.Content)
+			if item.Role == "system" && strings.Contains(item.Content, "hodl:data") {
+				t.Errorf("%s: a block is the system's: %s", tt.name, item.Content)
 			}
 		}
 	}

@@ -9,15 +9,16 @@ type openaiItem struct {
 	Content string `json:"content"`
 }
 
-// writeOpenAI writes input items: our words as the developer's, everything captured
-// as the user's, who ranks below, and our last words as the developer's. Joined they
-// are the prompt-ready rendering.
+// writeOpenAI writes input items: our words as the system's, everything captured as
+// the user's, who ranks below, and our last words as the system's: the role developer
+// is one that the Agents SDK for TypeScript refuses. Joined they are the prompt-ready
+// rendering.
 func writeOpenAI(v *View) ([]byte, error) {
 	texts := asPrompt(v, tagged).sections()
 	last := len(texts) - 1
 	return marshal(OpenAIAgents, []openaiItem{
-		{"developer", texts[0]},
+		{"system", texts[0]},
 		{"user", strings.Join(texts[1:last], "")},
-		{"developer", texts[last]},
+		{"system", texts[last]},
 	})
 }
