@@ -111,19 +111,9 @@ func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	api := newHuma(mux)
 	s.routes(router{api, o.BodyTimeout, s.once, o.Store.Keep})
-	share(api.OpenAPI())
 	s.fixed = fixedPaths(api.OpenAPI())
-	s.plainRoutes(mux, api)
+	s.plainRoutes(mux)
 	return s.around(mux)
-}
-
-// Document returns the OpenAPI 3.1 document in JSON, as /openapi.json serves it.
-func Document() ([]byte, error) {
-	s := &server{metrics: newMetrics(nil)}
-	api := newHuma(http.NewServeMux())
-	s.routes(router{API: api})
-	share(api.OpenAPI())
-	return document(api)
 }
 
 func newHuma(mux *http.ServeMux) huma.API {

@@ -11,11 +11,22 @@ var Statuses = statuses
 
 // Spec returns the OpenAPI document as the server holds it, for tests that hold
 // answers against their schemas.
-func Spec() *huma.OpenAPI {
+func Spec() *huma.OpenAPI { return described().OpenAPI() }
+
+// MakeDocument makes the OpenAPI document from the code.
+func MakeDocument() ([]byte, error) { return document(prepared()) }
+
+func described() huma.API {
 	s := &server{metrics: newMetrics(nil)}
 	api := newHuma(http.NewServeMux())
 	s.routes(router{API: api})
-	return api.OpenAPI()
+	return api
+}
+
+func prepared() huma.API {
+	api := described()
+	share(api.OpenAPI())
+	return api
 }
 
 // OperationsOf lists the operations of a path, by method.

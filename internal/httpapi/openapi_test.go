@@ -17,34 +17,46 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-const golden = "testdata/openapi.json"
-
 type object = map[string]any
 
 // Clients are built against the committed document, so it changes only together
 // with the version it states.
 func TestGoldenDocument(t *testing.T) {
-	got, err := httpapi.Document()
+	changed := golden(t, "openapi.json", httpapi.MakeDocument)
+	if changed != nil && versionOf(t, changed) == httpapi.Version {
+		t.Errorf("the document changed and httpapi.Version is still %s: raise it", httpapi.Version)
+	}
+}
+
+// The pages are made from the document and from docs/errors.md.
+func TestGoldenPages(t *testing.T) {
+	golden(t, "docs.html", httpapi.DocsPage)
+	golden(t, "errors.html", httpapi.ErrorsPage)
+}
+
+// golden holds what is made against what is committed, or writes it. What was
+// committed comes back when it differs.
+func golden(t *testing.T, file string, make func() ([]byte, error)) []byte {
+	t.Helper()
+	got, err := make()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return
+		return nil
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Equal(got, want) {
-		return
+		return nil
 	}
-	if versionOf(t, want) == httpapi.Version {
-		t.Errorf("the document changed and httpapi.Version is still %s: raise it", httpapi.Version)
-	}
-	t.Errorf("the document is not %s; run: go test ./internal/httpapi -update\n%s", golden, cmp.Diff(string(want), string(got)))
+	t.Errorf("what is made is not %s; run: go test ./internal/httpapi -run Golden -update\n%s", file, cmp.Diff(string(want), string(got)))
+	return want
 }
 
 func versionOf(t *testing.T, document []byte) string {
@@ -65,11 +77,7 @@ func decode(t *testing.T, body []byte) object {
 
 func document(t *testing.T) object {
 	t.Helper()
-	raw, err := httpapi.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decode(t, raw)
+	return decode(t, httpapi.Document())
 }
 
 // eachObject visits every object within v, with its path.

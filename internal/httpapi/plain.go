@@ -2,12 +2,11 @@ package httpapi
 
 import (
 	"context"
+	_ "embed" // the documents
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
 	"hodl"
@@ -15,14 +14,10 @@ import (
 
 // plainRoutes are those that are no operations: they take no credentials and are
 // read by machines of other kinds.
-func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
-	// Made when they are first asked for: most of the time a start takes would go
-	// into them.
-	spec := sync.OnceValues(func() ([]byte, error) { return document(api) })
-	page := sync.OnceValues(func() ([]byte, error) { return docs(api.OpenAPI()) })
-	mux.HandleFunc("GET /openapi.json", serveMade("application/json", spec))
-	mux.HandleFunc("GET /docs", serveMade("text/html; charset=utf-8", page))
-	mux.HandleFunc("GET /docs/errors", serveMade("text/html; charset=utf-8", sync.OnceValues(errorsPage)))
+func (s *server) plainRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /openapi.json", serveMade("application/json", openapi))
+	mux.HandleFunc("GET /docs", serveMade("text/html; charset=utf-8", docsPage))
+	mux.HandleFunc("GET /docs/errors", serveMade("text/html; charset=utf-8", errorsPage))
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /.well-known/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/jwk-set+json")
@@ -56,14 +51,22 @@ func (s *server) plainRoutes(mux *http.ServeMux, api huma.API) {
 	})
 }
 
-func serveMade(contentType string, made func() ([]byte, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		body, err := made()
-		if err != nil { // never: it is built from our own types, and a test builds it
-			fault(r.Context(), err)
-			writeError(w, err)
-			return
-		}
+// What describes the API is made from the code by make golden, and committed: a start
+// needs not make it.
+var (
+	//go:embed openapi.json
+	openapi []byte
+	//go:embed docs.html
+	docsPage []byte
+	//go:embed errors.html
+	errorsPage []byte
+)
+
+// Document returns the OpenAPI 3.1 document in JSON, as /openapi.json serves it.
+func Document() []byte { return openapi }
+
+func serveMade(contentType string, body []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		// No document of ours runs a script or fetches anything.
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")

@@ -2,18 +2,14 @@ package httpapi
 
 import (
 	"bytes"
-	_ "embed"
 	"html/template"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	pages "hodl/docs"
 )
-
-//go:embed docs.html
-var docsPage string
-
-var docsTemplate = template.Must(template.New("docs").Parse(docsPage))
 
 type docsOperation struct {
 	Method, Path, Summary, Needs, ID string
@@ -27,12 +23,23 @@ type docsField struct {
 	Required        bool
 }
 
-// docs renders the reference from the OpenAPI document: no script, nothing fetched,
-// so that it works offline.
-func docs(spec *huma.OpenAPI) ([]byte, error) {
-	var page bytes.Buffer
-	err := docsTemplate.Execute(&page, map[string]any{"Title": spec.Info.Title, "Version": spec.Info.Version, "About": spec.Info.Description, "Operations": describe(spec)})
-	return page.Bytes(), err
+// DocsPage renders the reference from the OpenAPI document: no script, nothing
+// fetched, so that it works offline.
+func DocsPage() ([]byte, error) {
+	spec := prepared().OpenAPI()
+	return page("testdata/docs.html.tmpl", map[string]any{"Title": spec.Info.Title, "Version": spec.Info.Version, "About": spec.Info.Description, "Operations": describe(spec)})
+}
+
+// page fills a template. A server has the pages as they were committed, and no
+// templates: they would keep every method of every type in the binary.
+func page(file string, data any) ([]byte, error) {
+	t, err := template.ParseFiles(file)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = t.Execute(&out, data)
+	return out.Bytes(), err
 }
 
 func describe(spec *huma.OpenAPI) []docsOperation {
@@ -94,4 +101,40 @@ func typeOf(s *huma.Schema) string {
 		return "list of " + typeOf(s.Items)
 	}
 	return s.Type
+}
+
+type errorsSection struct {
+	Code       string
+	Paragraphs [][]span
+}
+
+// A span is a piece of a line: code, or not.
+type span struct {
+	Text string
+	Code bool
+}
+
+// ErrorsPage shows docs/errors.md, with an anchor a code: hints lead here.
+func ErrorsPage() ([]byte, error) {
+	head, rest, _ := strings.Cut(pages.Errors, "\n## ")
+	_, about, _ := strings.Cut(head, "\n")
+	var sections []errorsSection
+	for text := range strings.SplitSeq(rest, "\n## ") {
+		code, body, _ := strings.Cut(text, "\n")
+		sections = append(sections, errorsSection{code, paragraphs(body)})
+	}
+	return page("testdata/errors.html.tmpl", map[string]any{"About": paragraphs(about), "Sections": sections})
+}
+
+// paragraphs reads as much Markdown as that page has.
+func paragraphs(text string) [][]span {
+	var out [][]span
+	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		var spans []span
+		for i, piece := range strings.Split(p, "`") {
+			spans = append(spans, span{piece, i%2 == 1})
+		}
+		out = append(out, spans)
+	}
+	return out
 }
