@@ -10,7 +10,7 @@ import (
 // is in none stands at the end.
 var chapters = []struct{ title, commands string }{
 	{"What you work on:", "hold list search show resume edit delete tags check import export queue"},
-	{"Sessions, and agents that get them:", "session token hydrate audience mcp"},
+	{"Sessions, and agents that get them:", "session token hydrate audience policy mcp"},
 	{"Keys, people and use:", "key me member workspace usage"},
 	{"Texts:", "redact"},
 	{"The server:", "serve doctor config backup restore seal"},
