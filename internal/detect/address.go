@@ -19,7 +19,7 @@ func (s *scanner) address(i int) {
 
 func (s *scanner) addressEnd(i int) int {
 	start := i
-	for i < len(s.text) && i-start < 8<<10 && s.text[i] > ' ' && strings.IndexByte("\"'`<>\\{}|^", s.text[i]) < 0 {
+	for i < len(s.text) && i-start < 8<<10 && !addressStops[s.text[i]] {
 		i++
 	}
 	if s.kind != URL {
@@ -29,6 +29,14 @@ func (s *scanner) addressEnd(i int) int {
 	}
 	return i
 }
+
+// addressStops are the bytes that end an address in a text.
+var addressStops = func() (t [256]bool) {
+	for c := range 256 {
+		t[c] = c <= ' ' || strings.IndexByte("\"'`<>\\{}|^", byte(c)) >= 0
+	}
+	return t
+}()
 
 // wholeAddress reads a text that is an address where :// did not tell so: one
 // without a scheme, or of a scheme such as mailto.
@@ -316,11 +324,8 @@ func drawnPart(v string) bool {
 
 func isSHA(v string) bool { return (len(v) == 40 || len(v) == 64) && looksHex(v) }
 
-func isWebhookHost(host string) bool {
-	for _, h := range [...]string{"hooks.", "webhook", "discord.com", "discordapp.com", "outlook.office", "logic.azure", "hook.", "chat.googleapis", "events.pagerduty", "api.telegram", "maker.ifttt", "hc-ping", "sentry.io", "healthchecks"} {
-		if strings.Contains(host, h) {
-			return true
-		}
-	}
-	return false
-}
+func isWebhookHost(host string) bool { return webhookHosts.matches(host) }
+
+// webhookHosts are parts of the names of hosts that take webhooks.
+var webhookHosts = newAutomaton(strings.Fields(`hooks. webhook discord.com discordapp.com outlook.office logic.azure hook. chat.googleapis
+	events.pagerduty api.telegram maker.ifttt hc-ping sentry.io healthchecks`))

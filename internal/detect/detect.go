@@ -61,6 +61,7 @@ type scanner struct {
 	text      string
 	kind      Kind
 	hits      []hit
+	marks     []int32 // where words end that are worth a look
 	spans     []Span
 	urls      []extent // what [scanner.address] has read; words in them are not read again
 	depth     int      // how many encodings deep
@@ -89,7 +90,8 @@ func Scan(spans []Span, text string, kind Kind, name string) []Span {
 func (s *scanner) into(spans []Span, text string, kind Kind, name string) []Span {
 	s.text, s.kind = text, kind
 	s.lastName, s.numbersTo, s.addressTo, s.pemTo, s.valueTo, s.within = -1, 0, 0, 0, 0, 0
-	s.hits, s.spans, s.urls = s.hits[:0], s.spans[:0], s.urls[:0]
+	s.hits, s.marks, s.spans, s.urls = s.hits[:0], s.marks[:0], s.spans[:0], s.urls[:0]
+	s.pass()
 	s.keywords()
 	s.words()
 	if kind == URL {

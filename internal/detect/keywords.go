@@ -115,8 +115,8 @@ func Keywords(text string) int {
 	return len(s.hits)
 }
 
+// keywords looks at each place where the pass has found one.
 func (s *scanner) keywords() {
-	s.hits = machine.find(s.hits, s.text)
 	for i := range s.hits {
 		k := &keywords[s.hits[i].word]
 		end := int(s.hits[i].end)

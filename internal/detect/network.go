@@ -41,9 +41,9 @@ func (s *scanner) ipv4(i int) int {
 
 // versionBefore reports whether the word before i says that a version follows.
 func (s *scanner) versionBefore(i int) bool {
-	b := strings.ToLower(strings.TrimRight(s.text[max(0, i-16):i], " =:\"'v>~^<"))
+	b := strings.TrimRight(s.text[max(0, i-16):i], " =:\"'v>~^<")
 	for _, w := range [...]string{"version", "release", "ver", "chrome/", "safari/", "firefox/", "edge/", "edg/", "oid", "section", "build", "jar", "tag", "@", "opr/"} {
-		if strings.HasSuffix(b, w) {
+		if len(b) >= len(w) && strings.EqualFold(b[len(b)-len(w):], w) {
 			return true
 		}
 	}

@@ -15,17 +15,22 @@ func (s *scanner) number(i int) {
 	if s.urlAt(i) {
 		return
 	}
-	if end := s.card(i); end > 0 {
-		s.numbersTo = end
-		return
+	var g phoneForm
+	end := s.phoneDigits(i, &g)
+	if g.n < 6 {
+		return // the least of a phone number
 	}
-	if end := s.ssn(i); end > 0 {
-		s.numbersTo = end
-		return
+	to := 0
+	if g.n >= 12 {
+		to = s.card(i)
 	}
-	if end := s.phone(i); end > 0 {
-		s.numbersTo = end
+	if g.n >= 9 && to == 0 {
+		to = s.ssn(i)
 	}
+	if to == 0 {
+		to = s.phone(i, end, &g)
+	}
+	s.numbersTo = max(s.numbersTo, to)
 }
 
 func (s *scanner) ipHost(i int) bool { return s.at(i-1) == '/' || s.at(i-1) == '@' }
@@ -176,7 +181,7 @@ func (s *scanner) prose(start, end int) bool {
 
 // phone reads a phone number: any with a country code; a national one in the form
 // of North America, or of any form beside a word for phone.
-func (s *scanner) phone(i int) int {
+func (s *scanner) phone(i, end int, g *phoneForm) int {
 	start := i
 	open := s.at(i-1) == '('
 	if open {
@@ -185,11 +190,6 @@ func (s *scanner) phone(i int) int {
 	plus := s.at(start-1) == '+' && !is(s.at(start-2), alnum)
 	if plus {
 		start--
-	}
-	var g phoneForm
-	end := s.phoneDigits(i, &g)
-	if end == 0 {
-		return 0
 	}
 	if s.at(end) == 'x' && is(s.at(end+1), digit) {
 		end = s.run(end+1, digit, 6) // an extension
@@ -221,9 +221,9 @@ func (s *scanner) phoneAfter(end int) bool {
 	if s.at(end) != '-' && s.at(end) != ' ' {
 		return false
 	}
-	next := strings.ToLower(s.text[end+1 : min(len(s.text), end+8)])
+	next := s.text[end+1 : min(len(s.text), end+8)]
 	for _, w := range [...]string{"office", "fax", "mobile", "(fax)", "(mobil", "(cell", "(offi", "cell"} {
-		if strings.HasPrefix(next, w) {
+		if len(next) >= len(w) && strings.EqualFold(next[:len(w)], w) {
 			return true
 		}
 	}

@@ -183,7 +183,7 @@ func percent(t string) (byte, int) {
 // disguised reports whether the text holds characters that look like others or like
 // nothing, or bytes that are no UTF-8.
 func disguised(t string) bool {
-	for i := 0; i < len(t); i++ {
+	for i := ascii(t); i < len(t); i++ {
 		c := t[i]
 		if c < 0x80 {
 			continue
@@ -202,6 +202,17 @@ func disguised(t string) bool {
 		i += n - 1
 	}
 	return false
+}
+
+// ascii returns how many bytes at the start of t are ASCII, in steps of eight.
+func ascii(t string) int {
+	i := 0
+	for ; i+8 <= len(t); i += 8 {
+		if (t[i]|t[i+1]|t[i+2]|t[i+3]|t[i+4]|t[i+5]|t[i+6]|t[i+7])&0x80 != 0 {
+			break
+		}
+	}
+	return i
 }
 
 func viewPlain(t string) view {

@@ -17,9 +17,11 @@ type prefix struct {
 // prefixes holds the rows by their first two bytes, and starts tells quickly, from
 // three, that there is none.
 var (
-	prefixes = map[[2]byte][]prefix{}
+	prefixes [1 << 14][]prefix
 	starts   [1 << 15 / 64]uint64
 )
+
+func pairKey(v string) uint { return uint(v[0]&0x7f)<<7 | uint(v[1]&0x7f) }
 
 func startBit(a, b, c byte) uint {
 	return (uint(a)*31*31 + uint(b)*31 + uint(c)) * 40503 >> 3 & (1<<15 - 1)
@@ -42,8 +44,8 @@ func init() {
 		low, _ := strconv.Atoi(f[4])
 		high, _ := strconv.Atoi(f[5])
 		p := prefix{f[2], alphabets[f[3][0]], low, high, r}
-		key := [2]byte{p.text[0], p.text[1]}
-		prefixes[key] = append(prefixes[key], p)
+		key := p.text[:2]
+		prefixes[pairKey(key)] = append(prefixes[pairKey(key)], p)
 		thirds := p.text[2:]
 		if thirds == "" {
 			thirds = base62
@@ -82,8 +84,9 @@ func (s *scanner) startsToken(i int) bool {
 
 // prefixed looks for a token whose prefix starts at i.
 func (s *scanner) prefixed(i int) {
-	for _, p := range prefixes[[2]byte{s.text[i], s.text[i+1]}] {
-		if strings.HasPrefix(s.text[i:], p.text) && s.token(i, &p) {
+	list := prefixes[pairKey(s.text[i:])]
+	for k := range list {
+		if strings.HasPrefix(s.text[i:], list[k].text) && s.token(i, &list[k]) {
 			return
 		}
 	}

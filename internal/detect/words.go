@@ -5,46 +5,37 @@ import (
 	"strings"
 )
 
-// words goes through the runs of letters, digits, _ and - and looks at those that
-// may be something: a token by its prefix, a number, a long random word, the user
-// of an email address, part of an IP address.
+// words looks at the runs of letters, digits, _ and - that the pass has marked: each
+// may be a token by its prefix, a number, a long random word, the user of an email
+// address, part of an IP address.
 func (s *scanner) words() {
 	text := s.text
-	for i := 0; i < len(text); {
-		c := classOf[text[i]]
-		if c&word == 0 {
-			if text[i] == ':' && s.at(i+1) == ':' && (i == 0 || !is(text[i-1], word|dot)) && is(s.at(i+2), hexed) {
-				s.ipv6(i)
-			}
-			if text[i] == '@' && i > 0 && !is(text[i-1], word) && text[i-1] != ' ' {
-				s.email(i)
-			}
-			i++
-			continue
+	for _, mark := range s.marks {
+		end := int(mark)
+		start, kinds := end, uint8(0)
+		for start > 0 && classOf[text[start-1]]&word != 0 {
+			start--
+			kinds |= classOf[text[start]]
 		}
-		start, kinds := i, uint8(0)
-		for c&word != 0 {
-			kinds |= c
-			i++
-			if i == len(text) {
-				break
-			}
-			c = classOf[text[i]]
-		}
-		if kinds&digit != 0 || i-start >= 10 || i < len(text) && ends[text[i]] {
-			s.word(start, i, kinds)
+		if start < end {
+			s.word(start, end, kinds)
+		} else {
+			s.sign(end)
 		}
 	}
 }
 
-// ends tells what after a word makes even a short one worth a look: an address, or
-// a token whose prefix goes on.
-var ends = func() (t [256]bool) {
-	for _, c := range []byte("@:.~/+=$!") {
-		t[c] = true
+// sign looks at an @ or : that no word stands before.
+func (s *scanner) sign(i int) {
+	switch {
+	case s.text[i] == '@':
+		if i > 0 && s.text[i-1] != ' ' {
+			s.email(i)
+		}
+	case s.at(i+1) == ':' && !is(s.at(i-1), dot) && is(s.at(i+2), hexed):
+		s.ipv6(i)
 	}
-	return t
-}()
+}
 
 func (s *scanner) word(start, end int, kinds uint8) {
 	if s.startsToken(start) {

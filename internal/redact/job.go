@@ -18,6 +18,7 @@ type job struct {
 	fields  []field
 	numbers numbering
 	log     []entry
+	logged  map[entry]int // where in the log an entry stands, without its count
 }
 
 // An entry of the log is one replacement.
@@ -293,13 +294,16 @@ func (j *job) rebuild(fields []int) []int {
 }
 
 func (j *job) note(field int, r *detect.Rule, placeholder string) {
-	for k := len(j.log) - 1; k >= 0 && j.log[k].field == field; k-- {
-		if e := &j.log[k]; e.rule == r && e.placeholder == placeholder {
-			e.count++
-			return
+	e := entry{field: field, rule: r, placeholder: placeholder}
+	k, ok := j.logged[e]
+	if !ok {
+		if j.logged == nil {
+			j.logged = map[entry]int{}
 		}
+		k = len(j.log)
+		j.logged[e], j.log = k, append(j.log, e)
 	}
-	j.log = append(j.log, entry{field, r, placeholder, 1})
+	j.log[k].count++
 }
 
 // manifest returns what was removed, in the order of the fields: for the reader and
@@ -308,11 +312,15 @@ func (j *job) manifest() ([]hodl.Redaction, []hodl.RedactionUse) {
 	slices.SortStableFunc(j.log, func(a, b entry) int { return a.field - b.field })
 	redactions := make([]hodl.Redaction, 0, len(j.log))
 	uses := make([]hodl.RedactionUse, 0, len(j.log))
-	for _, e := range j.log {
+	of := 0 // where the uses of the field begin
+	for i, e := range j.log {
 		at := j.fields[e.field].path()
+		if i == 0 || e.field != j.log[i-1].field {
+			of = len(uses)
+		}
 		redactions = append(redactions, hodl.Redaction{Field: at, Reason: e.rule.Reason, Rule: e.rule.ID, Type: e.rule.Type, Count: e.count, Placeholder: e.placeholder})
-		k := slices.IndexFunc(uses, func(u hodl.RedactionUse) bool { return u.Path == at && u.Rule == e.rule.ID })
-		if k < 0 {
+		k := of + slices.IndexFunc(uses[of:], func(u hodl.RedactionUse) bool { return u.Rule == e.rule.ID })
+		if k < of {
 			uses = append(uses, hodl.RedactionUse{Path: at, Rule: e.rule.ID, Count: e.count})
 			continue
 		}

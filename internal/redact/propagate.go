@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"hodl/internal/detect"
 )
@@ -17,7 +18,8 @@ func (j *job) propagate(found []int) []int {
 	if !slices.ContainsFunc(found, func(i int) bool { return len(j.fields[i].spans) > 0 }) {
 		return nil
 	}
-	n := newNeedles()
+	n := needlesFor(j.fields)
+	defer n.free()
 	for _, i := range found {
 		f := &j.fields[i]
 		for _, s := range f.spans {
@@ -47,12 +49,16 @@ func (j *job) passes(f *field) bool {
 	return true
 }
 
-// needles are texts looked for all at once: by a filter over the hash of their
-// first four bytes, then by comparison.
+// needles are texts looked for all at once. The last five bytes of each give two
+// heads of four, so that every other place of a text is enough to look at; a filter
+// over their hashes refuses nearly all of those. Ends tell values apart better than
+// beginnings, which tokens of a kind share.
 type needles struct {
-	list   []needle
-	heads  map[uint32][]int
-	filter [1 << 14 / 64]uint64
+	forms   forms
+	list    []needle
+	heads   []needleHead // 0 is none
+	buckets [1 << 11]int32
+	filter  [1 << 14 / 64]uint64
 }
 
 type needle struct {
@@ -61,16 +67,44 @@ type needle struct {
 	word bool // only as a whole word
 }
 
-func newNeedles() *needles { return &needles{heads: map[uint32][]int{}} }
+// A needleHead is one of the two of a needle, in the chain of its bucket.
+type needleHead struct{ needle, shift, next int32 }
+
+// forms tells what encodings the fields may hold: others are not worth a needle.
+type forms struct{ percent, plus, escape bool }
+
+var needlePool = sync.Pool{New: func() any { return new(needles) }}
+
+func needlesFor(fields []field) *needles {
+	n := needlePool.Get().(*needles)
+	n.heads = append(n.heads[:0], needleHead{})
+	for i := range fields {
+		text := *fields[i].text
+		n.forms.percent = n.forms.percent || strings.IndexByte(text, '%') >= 0
+		n.forms.plus = n.forms.plus || strings.IndexByte(text, '+') >= 0
+		n.forms.escape = n.forms.escape || strings.IndexByte(text, '\\') >= 0
+	}
+	return n
+}
+
+// free forgets the values and keeps the memory.
+func (n *needles) free() {
+	clear(n.list)
+	n.list, n.forms = n.list[:0], forms{}
+	clear(n.buckets[:])
+	clear(n.filter[:])
+	needlePool.Put(n)
+}
 
 const (
 	shortestSecret = 6
 	shortestData   = 5
+	longestNeedle  = 2 << 10
 )
 
 func (n *needles) add(v string, r *detect.Rule) {
 	secret := r.Class() == detect.Secret
-	if len(v) < shortestData || secret && len(v) < shortestSecret || len(v) > 4<<10 || detect.IsPlaceholder(v) {
+	if len(v) < shortestData || secret && len(v) < shortestSecret || len(v) > longestNeedle || detect.IsPlaceholder(v) {
 		return
 	}
 	n.put(v, r, !secret)
@@ -82,12 +116,20 @@ func (n *needles) add(v string, r *detect.Rule) {
 		n.put(u, r, !secret)
 		v = u
 	}
-	for _, form := range [...]string{url.QueryEscape(v), url.PathEscape(v), quoted(v)} {
-		if form != v {
-			n.put(form, r, !secret)
-		}
+	if n.forms.percent || n.forms.plus {
+		n.form(v, url.QueryEscape(v), r, !secret)
+		n.form(v, url.PathEscape(v), r, !secret)
+	}
+	if n.forms.escape {
+		n.form(v, quoted(v), r, !secret)
 	}
 	n.encoded(v, r, secret)
+}
+
+func (n *needles) form(v, form string, r *detect.Rule, word bool) {
+	if form != v && len(form) <= longestNeedle {
+		n.put(form, r, word)
+	}
 }
 
 // encoded adds the forms of a secret in base64.
@@ -113,7 +155,7 @@ func unreserved(v string) bool {
 // elsewhere: what a page holds must not decide how long a hydration takes.
 const (
 	mostNeedles = 8192
-	mostAlike   = 64 // with the same first four bytes
+	mostAlike   = 64 // in one bucket
 )
 
 func quoted(v string) string {
@@ -145,19 +187,25 @@ func inBase64(v string) []string {
 }
 
 func (n *needles) put(v string, r *detect.Rule, word bool) {
-	h := head(v)
-	for _, k := range n.heads[h] {
-		if n.list[k].text == v {
-			return
-		}
-	}
-	if len(n.heads[h]) >= mostAlike || len(n.list) >= mostNeedles {
+	if len(n.list) >= mostNeedles {
 		return
 	}
-	n.heads[h] = append(n.heads[h], len(n.list))
+	first := int32(len(v) - shortestData)
+	for shift := first; shift < first+2; shift++ {
+		alike := 0
+		for e := n.buckets[mix(head(v[shift:]))>>3]; e != 0; e = n.heads[e].next {
+			if alike++; alike >= mostAlike || n.list[n.heads[e].needle].text == v {
+				return
+			}
+		}
+	}
+	for shift := first; shift < first+2; shift++ {
+		bit := mix(head(v[shift:]))
+		n.filter[bit/64] |= 1 << (bit % 64)
+		n.heads = append(n.heads, needleHead{int32(len(n.list)), shift, n.buckets[bit>>3]})
+		n.buckets[bit>>3] = int32(len(n.heads) - 1)
+	}
 	n.list = append(n.list, needle{v, r, word})
-	bit := mix(h)
-	n.filter[bit/64] |= 1 << (bit % 64)
 }
 
 func head(v string) uint32 {
@@ -167,15 +215,16 @@ func head(v string) uint32 {
 func mix(h uint32) uint32 { return h * 2654435761 >> 18 }
 
 func (n *needles) find(spans []detect.Span, text string) []detect.Span {
-	for i := 0; i+shortestData <= len(text); i++ {
-		h := head(text[i : i+4])
-		if bit := mix(h); n.filter[bit/64]&(1<<(bit%64)) == 0 {
+	for i := 0; i+4 <= len(text); i += 2 {
+		bit := mix(head(text[i:]))
+		if n.filter[bit/64]&(1<<(bit%64)) == 0 {
 			continue
 		}
-		for _, k := range n.heads[h] {
-			d := &n.list[k]
-			if strings.HasPrefix(text[i:], d.text) && (!d.word || wholeWord(text, i, i+len(d.text))) {
-				spans = append(spans, detect.Span{Start: i, End: i + len(d.text), Rule: d.rule})
+		for e := n.buckets[bit>>3]; e != 0; e = n.heads[e].next {
+			d := &n.list[n.heads[e].needle]
+			at := i - int(n.heads[e].shift)
+			if at >= 0 && strings.HasPrefix(text[at:], d.text) && (!d.word || wholeWord(text, at, at+len(d.text))) {
+				spans = append(spans, detect.Span{Start: at, End: at + len(d.text), Rule: d.rule})
 			}
 		}
 	}
