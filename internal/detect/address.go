@@ -98,6 +98,9 @@ func isTemplate(v string) bool {
 	if IsPlaceholder(v) || closes(v) && strings.IndexByte("<{[*", v[0]) >= 0 || len(v) > 2 && !varied2(v) {
 		return true
 	}
+	if strings.IndexByte(v, '{') < 0 && strings.IndexByte(v, '(') < 0 && strings.IndexByte(v, '%') < 0 {
+		return v[0] == '$' && len(v) > 1 && isIdentifier(v[1:]) || v[0] == ':' && isIdentifier(v[1:])
+	}
 	for _, t := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"<%", "%>"}, {"#{", "}"}} {
 		if _, rest, ok := strings.Cut(v, t[0]); ok {
 			if name, _, ok := strings.Cut(rest, t[1]); ok && !strings.ContainsAny(name, "()[]{}<>#") {

@@ -14,7 +14,7 @@ func (s *scanner) assignment(start, end int) {
 	for to < len(s.text) && to-end < most && (is(s.text[to], word) || s.text[to] >= 0x80) {
 		to++
 	}
-	if to-end >= most || s.seen(from) || !s.mayBind(from, to) {
+	if to-end >= most || s.seen(from) || s.within > mostNested && to+8 < s.valueTo || !s.mayBind(from, to) {
 		return
 	}
 	s.lastName = from

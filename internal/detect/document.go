@@ -6,16 +6,21 @@ import (
 )
 
 // ScanDocument is [Scan] for a text that may be one JSON document: then each of its
-// strings is read decoded, under its key, and spans are offsets into the document
-// as it stands. Any other text is scanned as it is.
+// strings and long numbers is read decoded, under its key, and spans are offsets
+// into the document as it stands. Any other text is scanned as it is.
 func ScanDocument(spans []Span, text string, kind Kind) []Span {
-	trimmed := strings.TrimLeft(text, " \t\r\n")
-	if trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' || !json.Valid([]byte(text)) {
+	if !IsDocument(text) {
 		return Scan(spans, text, kind, "")
 	}
 	d := document{text: text, kind: kind, spans: spans}
 	d.walk()
 	return d.spans
+}
+
+// IsDocument reports whether text is one JSON document: an object or a list.
+func IsDocument(text string) bool {
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	return trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(text))
 }
 
 type document struct {
@@ -50,8 +55,23 @@ func (d *document) walk() {
 				d.value(i+1, end, key)
 			}
 			i = end
+		default:
+			i = d.number(i, key)
 		}
 	}
+}
+
+// number reads the whole number that starts at i, if one of five digits or more
+// does, and returns its last place.
+func (d *document) number(i int, key string) int {
+	end := i
+	for end < len(d.text) && is(d.text[end], digit) {
+		end++
+	}
+	if end-i >= 5 && !contains(".-+eE", d.text[i-1]) && (d.text[end] < '.' || d.text[end] == ']' || d.text[end] == '}') {
+		d.scan(i, end, key, Text)
+	}
+	return max(i, end-1)
 }
 
 // inObject reports whether the comma at i stands between members: a key follows.

@@ -208,7 +208,8 @@ func disguised(t string) bool {
 func ascii(t string) int {
 	i := 0
 	for ; i+8 <= len(t); i += 8 {
-		if (t[i]|t[i+1]|t[i+2]|t[i+3]|t[i+4]|t[i+5]|t[i+6]|t[i+7])&0x80 != 0 {
+		b := t[i : i+8] // one load, and no checks
+		if (uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16|uint64(b[3])<<24|uint64(b[4])<<32|uint64(b[5])<<40|uint64(b[6])<<48|uint64(b[7])<<56)&0x8080808080808080 != 0 {
 			break
 		}
 	}

@@ -14,6 +14,9 @@ type context struct {
 // credible reports whether v may be the value of a setting with that meaning: no
 // example, no reference, no word of a program.
 func credible(v string, m meaning, c context) bool {
+	if len(v) > 16 && v[0] == '{' && v[len(v)-1] == '}' && !looksUUID(v[1:len(v)-1]) && looksDrawn(v[1:len(v)-1]) {
+		return m.strength > silent
+	}
 	if len(v) == 0 || len(v) > 4096 || isReference(v) || strings.HasPrefix(v, "sha256:") {
 		return false
 	}
@@ -121,7 +124,23 @@ func sureValue(v string, m meaning, c context) bool {
 // as sentences start with. Translations of the word itself are no passwords.
 func phrase(v string) bool {
 	sh := shapeOf(v)
+	if sh.digits == 0 && sh.lower+strings.Count(v, " ") == len(v) {
+		return plainPhrase(v)
+	}
 	return sh.digits > 0 && strings.Count(v, " ") < 4 && !strings.ContainsAny(v, "(){}:,") && nonASCII(v) == 0
+}
+
+// plainPhrase accepts four to eight words that make no sentence: none of them holds
+// one together or names a credential.
+func plainPhrase(v string) bool {
+	n := 0
+	for w := range strings.FieldsSeq(v) {
+		if len(w) < 3 || len(w) > 9 || isCommon(w) || isName(w) {
+			return false
+		}
+		n++
+	}
+	return n >= 4 && n <= 8
 }
 
 func nonASCII(v string) int {
@@ -155,20 +174,17 @@ func bareValue(v string, c context) bool {
 // foreign reports whether v is a word of another script, as translations of the word
 // password are.
 func foreign(v string) bool {
-	return nonASCII(v)*2 > len(v) && shapeOf(v).digits == 0
+	return ascii(v)*2 <= len(v) && nonASCII(v)*2 > len(v) && shapeOf(v).digits == 0
 }
 
 // isName reports whether v is the name of a credential rather than one.
 func isName(v string) bool {
-	if nameMeans(v).strength == silent {
-		return false
-	}
 	for i := range len(v) {
 		if !is(v[i], letter|under|dash) {
 			return false
 		}
 	}
-	return true
+	return nameMeans(v).strength != silent
 }
 
 func isMarkup(v string) bool {
@@ -269,10 +285,7 @@ func isReference(v string) bool {
 	if v[0] == '@' || v[0] == '&' {
 		return isIdentifier(v[1:])
 	}
-	if !contains("%peEosv!faAhtcrdDS", v[0]) {
-		return false
-	}
-	for _, p := range references {
+	for _, p := range references[v[0]] {
 		if strings.HasPrefix(v, p) {
 			return true
 		}
@@ -280,8 +293,15 @@ func isReference(v string) bool {
 	return false
 }
 
-// references start the names of places that a value is kept in.
-var references = [...]string{"%s", "%d", "%v", "%q", "process.env", "props.", "params.", "env.", "ENV[", "os.", "op://", "options.", "secrets.", "self.", "settings.", "var.", "vault:", "!ref", "!Ref", "file:", "arn:", "args.", "http://", "https://", "this.", "config.", "req.", "request.", "ref:", "data."}
+// references start the names of places that a value is kept in, by their first byte.
+var references = func() (t [256][]string) {
+	for _, p := range referenceHeads {
+		t[p[0]] = append(t[p[0]], p)
+	}
+	return t
+}()
+
+var referenceHeads = [...]string{"%s", "%d", "%v", "%q", "process.env", "props.", "params.", "env.", "ENV[", "os.", "op://", "options.", "secrets.", "self.", "settings.", "var.", "vault:", "!ref", "!Ref", "file:", "arn:", "args.", "http://", "https://", "this.", "config.", "req.", "request.", "ref:", "data."}
 
 func isIdentifier(v string) bool {
 	for i := range len(v) {

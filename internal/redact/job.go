@@ -279,11 +279,16 @@ func (j *job) rebuild(fields []int) []int {
 		var b strings.Builder
 		b.Grow(len(text) + 8*len(f.spans))
 		at := 0
+		quote := quotes{document: f.document && detect.IsDocument(text)}
 		for _, s := range f.spans {
+			if s.Start < at {
+				continue // of a number that is gone
+			}
 			p := j.numbers.placeholder(s.Rule, text[s.Start:s.End])
-			b.WriteString(text[at:s.Start])
-			b.WriteString(p.fit(f.kind, text, s.Start, s.End))
-			at = s.End
+			start, end, fit := quote.fit(p, f.kind, text, at, s)
+			b.WriteString(text[at:start])
+			b.WriteString(fit)
+			at = end
 			j.note(i, s.Rule, p.inText())
 		}
 		b.WriteString(text[at:])
