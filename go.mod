@@ -19,6 +19,8 @@ require (
 	modernc.org/sqlite v1.60.1
 )
 
+require golang.org/x/mod v0.42.0 // indirect
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
