@@ -17,10 +17,11 @@ const (
 	KindRevoke    RecordKind = "revoke"
 	KindDenied    RecordKind = "denied"
 	KindHandOff   RecordKind = "hand_off"
+	KindErased    RecordKind = "erased" // of a person
 )
 
 // RecordKinds lists every kind of record there is.
-var RecordKinds = []RecordKind{KindMint, KindExchange, KindHydrate, KindContinue, KindUnchanged, KindPreview, KindWrite, KindResume, KindRevoke, KindDenied, KindHandOff}
+var RecordKinds = []RecordKind{KindMint, KindExchange, KindHydrate, KindContinue, KindUnchanged, KindPreview, KindWrite, KindResume, KindRevoke, KindDenied, KindHandOff, KindErased}
 
 // A Record is the immutable entry of one access. It names what was done and by
 // whom and holds no session content and no personal detail: those that must be
@@ -37,7 +38,7 @@ type Record struct {
 	Hydration   RecordID       `json:"hydration,omitempty" doc:"The hydration that is continued, or whose changes were asked for"`
 	ID          RecordID       `json:"id" doc:"Identifier"`
 	JTI         TokenID        `json:"jti,omitempty" doc:"The resume token"`
-	Kind        RecordKind     `json:"kind" enum:"mint,exchange,hydrate,continue,unchanged,preview,write,resume,revoke,denied,hand_off" doc:"What was done"`
+	Kind        RecordKind     `json:"kind" enum:"mint,exchange,hydrate,continue,unchanged,preview,write,resume,revoke,denied,hand_off,erased" doc:"What was done"`
 	Mode        Mode           `json:"mode" enum:"live,sandbox" doc:"Live or sandbox data"`
 	Parent      TokenID        `json:"parent,omitempty" doc:"The token this one was exchanged for"`
 	Policies    []PolicyUse    `json:"policies,omitempty" doc:"The redaction policies applied, with their versions"`

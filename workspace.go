@@ -12,6 +12,7 @@ type Workspace struct {
 	Label     string // what its members call it; "" for the name
 	Plan      PlanName
 	Limits    TokenLimits
+	Receipts  bool // whether resume tokens get a receipt, which tells the size of the log
 	CreatedAt time.Time
 }
 

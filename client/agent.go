@@ -25,6 +25,7 @@ func NewAgent(baseURL, token string, options ...Option) *Agent {
 type Context struct {
 	hodl.ResumeContext
 	Hydration hodl.RecordID `json:"hydration_id"` // the access record
+	Receipt   string        `json:"receipt"`      // that it is in the log; "" where the workspace allows none
 }
 
 // Rendering is a resume context as the server wrote it.

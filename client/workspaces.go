@@ -17,6 +17,8 @@ type Workspace struct {
 	MaxHydrations    int `json:"max_hydrations"`     // of a resume token
 	HydrationsAnHour int `json:"hydrations_an_hour"` // of one session; 0 for no cap
 
+	TokenReceipts bool `json:"token_receipts"` // whether resume tokens get receipts
+
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -46,6 +48,8 @@ type WorkspaceChange struct {
 	MaxTTLSeconds    *int `json:"max_ttl_seconds,omitempty"`
 	MaxHydrations    *int `json:"max_hydrations,omitempty"`
 	HydrationsAnHour *int `json:"hydrations_an_hour,omitempty"`
+
+	TokenReceipts *bool `json:"token_receipts,omitempty"`
 }
 
 // Workspaces lists the workspaces the caller is a member of: GET /v1/workspaces.

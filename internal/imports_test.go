@@ -26,6 +26,7 @@ var table = map[string]rule{
 	// Each decides one thing from its arguments alone.
 	"internal/dpop":        {may: pure},
 	"internal/fingerprint": {may: pure},
+	"internal/ledger":      {may: []string{"golang.org/x/mod/sumdb/..."}},
 	"internal/address":     {may: pure},
 	"internal/decode":      {may: pure},
 	"internal/count":       {},
@@ -50,27 +51,29 @@ var table = map[string]rule{
 
 	// What the commands know of the machine they run on.
 	"internal/checkout": {},
+	"internal/audit":    {may: join(pure, "internal/ledger")},
 	"internal/queue":    {may: []string{"golang.org/x/sys/..."}},
 
 	// The way to the disk, and who comes in.
-	"internal/store": {may: join(pure, "internal/seal", "internal/fingerprint", "internal/query", "internal/address",
+	"internal/store": {may: join(pure, "internal/ledger", "internal/seal", "internal/fingerprint", "internal/query", "internal/address",
 		"github.com/jackc/pgx/v5/...", "modernc.org/sqlite/...", "golang.org/x/sync/...", "golang.org/x/sys/...")},
 	"internal/auth/...": {may: pure},
-	"internal/signing":  {may: join(pure, "internal/store", "internal/token")},
+	"internal/signing":  {may: join(pure, "internal/store", "internal/token", "internal/ledger")},
 	"internal/backup":   {may: join(pure, "internal/store", "internal/seal")},
-	"internal/doctor":   {may: []string{"internal/store", "internal/seal", "internal/token", "golang.org/x/sys/..."}},
+	"internal/doctor":   {may: []string{"internal/store", "internal/ledger", "internal/seal", "internal/token", "golang.org/x/sys/..."}},
 
 	// The ways in. Each has its own framework and nobody else's.
-	"internal/httpapi":   {may: join(pure, join(doors, "docs", "internal/meter", "github.com/danielgtaylor/huma/v2/...", "github.com/prometheus/client_golang/...")...)},
+	"internal/httpapi":   {may: join(pure, join(doors, "docs", "internal/meter", "internal/signing", "github.com/danielgtaylor/huma/v2/...", "github.com/prometheus/client_golang/...")...)},
 	"internal/mcpserver": {may: join(pure, join(doors, "internal/meter", "github.com/modelcontextprotocol/go-sdk/...")...)},
 	"internal/web":       {may: join(pure, doors...)},
 
 	// Where the parts meet.
 	"internal/serve": {may: []string{"internal/...", anyModule}},
-	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/queue", "internal/redact", "internal/detect", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
+	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "receipt", "internal/audit", "internal/ledger", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/queue", "internal/redact", "internal/detect", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
 
 	// For other people's programs.
 	"client":   {},
+	"receipt":  {may: join(pure, "internal/ledger")},
 	"hodltest": {forTests: true, may: []string{"internal/serve", "internal/store", "client", "internal/pgtest"}},
 
 	// For tests only, whatever the rows above say.
@@ -81,15 +84,16 @@ var table = map[string]rule{
 	"internal/mcpserver/interop": {forTests: true, may: []string{"internal/...", "client", anyModule}},
 	"internal/mcpserver/bundle":  {forTests: true},
 	"internal/token/tokentest":   {forTests: true, may: []string{"internal/token"}},
+	"internal/ledger/ledgertest": {forTests: true, may: []string{"internal/ledger"}},
 }
 
 var (
 	// pure is what any package may use for data in memory.
 	pure = []string{"github.com/go-json-experiment/json/..."}
 	// steps is what the packages that carry out a request are put together from.
-	steps = []string{"internal/store", "internal/fingerprint", "internal/meter", "internal/redact", "internal/render", "internal/token"}
+	steps = []string{"internal/store", "internal/ledger", "internal/fingerprint", "internal/meter", "internal/redact", "internal/render", "internal/token"}
 	// doors is what the packages that take in a request may call.
-	doors = []string{"internal/store", "internal/query", "internal/address", "internal/decode", "internal/auth/...", "internal/capture", "internal/dpop", "internal/policy", "internal/render", "internal/resume"}
+	doors = []string{"internal/store", "internal/ledger", "internal/query", "internal/address", "internal/decode", "internal/auth/...", "internal/capture", "internal/dpop", "internal/policy", "internal/render", "internal/resume"}
 )
 
 // anyModule, in a row, lets every module that is not ours in.

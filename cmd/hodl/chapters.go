@@ -11,7 +11,7 @@ import (
 var chapters = []struct{ title, commands string }{
 	{"What you work on:", "hold list search show resume edit delete tags check import export queue"},
 	{"Sessions, and agents that get them:", "session token hydrate audience policy mcp"},
-	{"Keys, people and use:", "key me member workspace usage"},
+	{"Keys, people and use:", "key me member user workspace usage audit"},
 	{"Texts:", "redact"},
 	{"The server:", "serve doctor config backup restore seal"},
 }

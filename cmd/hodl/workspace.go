@@ -89,6 +89,7 @@ func workspaceSetCommand(e *env) *cobra.Command {
 	var name string
 	var ttl time.Duration
 	var hydrations, hourly int
+	var receipts bool
 	c := &cobra.Command{
 		Use: "set", Short: "Change the workspace of your key, as an admin", Args: exactly(),
 		Long: `Changes what the workspace of your key is called and how far its resume tokens go.
@@ -101,9 +102,10 @@ once.`,
 			change := client.WorkspaceChange{
 				Name: flagged(c, "name", &name), MaxTTLSeconds: flagged(c, "max-ttl", &seconds),
 				MaxHydrations: flagged(c, "max-hydrations", &hydrations), HydrationsAnHour: flagged(c, "hydrations-an-hour", &hourly),
+				TokenReceipts: flagged(c, "token-receipts", &receipts),
 			}
 			if change == (client.WorkspaceChange{}) {
-				return hint(usagef("nothing to set"), "give --name, --max-ttl, --max-hydrations or --hydrations-an-hour")
+				return hint(usagef("nothing to set"), "give --name, --max-ttl, --max-hydrations, --hydrations-an-hour or --token-receipts")
 			}
 			api, id, err := e.ownWorkspace(c)
 			if err != nil {
@@ -118,6 +120,7 @@ once.`,
 	f.DurationVar(&ttl, "max-ttl", hodl.MaxTTL, "the longest life of a token, 1m to 24h")
 	f.IntVar(&hydrations, "max-hydrations", hodl.MaxHydrations, "the most hydrations a token is good for, 1 to 1000")
 	f.IntVar(&hourly, "hydrations-an-hour", 0, "hydrations of one session in an hour; 0 for no cap")
+	f.BoolVar(&receipts, "token-receipts", false, "resume tokens get a receipt with each hydration; it tells the size of the access log")
 	return e.reaches(c)
 }
 

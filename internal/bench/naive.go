@@ -77,7 +77,8 @@ func (n *naive) hydrate(ctx context.Context, w *workshop, t *hodl.Token) error {
 	r := w.record(t, hodl.KindHydrate)
 	return n.tx(ctx, t.Workspace, func(tx *sql.Tx) error {
 		var seq int64
-		if err := tx.QueryRowContext(ctx, `update log_heads set size = size + 1 where workspace = $1 and mode = $2 returning size - 1`, t.Workspace, t.Mode).Scan(&seq); err != nil {
+		// In the other mode's log, for it has no tree; the head of one that grows is another.
+		if err := tx.QueryRowContext(ctx, `update log_heads set size = size + 1, tree = $3 where workspace = $1 and mode = $2 returning size - 1`, t.Workspace, hodl.Sandbox, []byte(r.ID)).Scan(&seq); err != nil {
 			return err
 		}
 		var state, fingerprint string
@@ -92,9 +93,9 @@ func (n *naive) hydrate(ctx context.Context, w *workshop, t *hodl.Token) error {
 			{`insert into usage (workspace, mode, month, hydrations) values ($1, $2, $3, 1) on conflict (workspace, mode, month) do update set hydrations = usage.hydrations + 1`, []any{t.Workspace, t.Mode, hodl.Month(r.At)}},
 			{
 				`insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-				[]any{t.Workspace, t.Mode, seq, r.ID, r.Kind, t.User, t.Session, t.ID, r.Actor, r.At.UnixMicro(), recordText, recordSum},
+				[]any{t.Workspace, hodl.Sandbox, seq, r.ID, r.Kind, t.User, t.Session, t.ID, r.Actor, r.At.UnixMicro(), recordText, recordSum},
 			},
-			{`insert into access_details (workspace, mode, seq, salt, address, user_agent) values ($1, $2, $3, $4, $5, $6)`, []any{t.Workspace, t.Mode, seq, recordSum, "127.0.0.1", "bench"}},
+			{`insert into access_details (workspace, mode, seq, salt, address, user_agent) values ($1, $2, $3, $4, $5, $6)`, []any{t.Workspace, hodl.Sandbox, seq, recordSum, "127.0.0.1", "bench"}},
 		} {
 			if _, err := tx.ExecContext(ctx, x.text, x.args...); err != nil {
 				return err

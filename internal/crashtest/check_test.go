@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hodl"
+	"hodl/internal/ledger"
 )
 
 // check compares what clients were told with what lies in the database, and the
@@ -47,6 +48,7 @@ func (c *checker) fault(format string, args ...any) {
 // record is what its commitment binds.
 func (c *checker) log(m hodl.Mode, log *logState) {
 	ids := map[hodl.RecordID]bool{}
+	tree := &ledger.Frontier{}
 	for i := range log.records {
 		r := &log.records[i]
 		if r.seq != int64(i) {
@@ -59,11 +61,24 @@ func (c *checker) log(m hodl.Mode, log *logState) {
 		if sum := sha256.Sum256([]byte("hodl/acc/v1" + string(r.salt) + r.body)); len(r.salt) != 32 || !bytes.Equal(sum[:], r.commitment) {
 			c.fault("%s log: the commitment at %d does not hold", m, r.seq)
 		}
+		tree.Append(ledger.Leaf(r.commitment), nil)
+		if root, signed := c.j.roots[m][tree.Size()]; signed && root != tree.Root() {
+			c.fault("%s log: a fork: the root over %d records was another", m, tree.Size())
+		}
 		said := &r.said
 		if said.Seq != r.seq || said.ID != r.id || said.Kind != r.kind || said.Session != r.session || said.JTI != r.jti || said.Mode != m {
 			c.fault("%s log: the columns at %d say otherwise than its body", m, r.seq)
 		}
 	}
+	if !bytes.Equal(tree.Pack(), log.tree) {
+		c.fault("%s log: the tree of %d records is not the one in its head", m, tree.Size())
+	}
+	for size := range c.j.roots[m] {
+		if size > tree.Size() {
+			c.fault("%s log: a rollback: %d records were signed, there are %d", m, size, tree.Size())
+		}
+	}
+	c.j.signed(m, tree.Size(), tree.Root())
 	if log.size != int64(len(log.records)) {
 		c.fault("%s log: the head says %d, there are %d records", m, log.size, len(log.records))
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"hodl"
+	"hodl/internal/ledger"
 )
 
 // A tally counts requests of one kind. An answer that never came leaves it open
@@ -32,6 +33,15 @@ type journal struct {
 	sessions   map[hodl.SessionID]*sessionClaim
 	tokens     map[hodl.TokenID]*tokenClaim
 	hydrations map[hodl.RecordID]hydrationClaim
+	roots      map[hodl.Mode]map[int64]ledger.Hash // of each log, by size, as last seen
+}
+
+// signed notes the root of a log, which no later look may contradict.
+func (j *journal) signed(m hodl.Mode, size int64, root ledger.Hash) {
+	if j.roots[m] == nil {
+		j.roots[m] = map[int64]ledger.Hash{}
+	}
+	j.roots[m][size] = root
 }
 
 // A sessionClaim is what is known of a session that one client alone writes to.
@@ -64,7 +74,7 @@ func newJournal() *journal {
 		marks:   map[string]bool{},
 		created: map[hodl.Mode]*tally{}, hodls: map[hodl.Mode]*tally{}, mints: map[hodl.Mode]*tally{},
 		titles: map[hodl.HodlID]string{}, sessions: map[hodl.SessionID]*sessionClaim{},
-		tokens: map[hodl.TokenID]*tokenClaim{}, hydrations: map[hodl.RecordID]hydrationClaim{},
+		tokens: map[hodl.TokenID]*tokenClaim{}, hydrations: map[hodl.RecordID]hydrationClaim{}, roots: map[hodl.Mode]map[int64]ledger.Hash{},
 	}
 	for _, m := range []hodl.Mode{hodl.Live, hodl.Sandbox} {
 		j.created[m], j.hodls[m], j.mints[m] = &tally{}, &tally{}, &tally{}

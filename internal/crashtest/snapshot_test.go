@@ -24,6 +24,7 @@ type snapshot struct {
 
 type logState struct {
 	size    int64
+	tree    []byte
 	records []recordState
 	usage   map[string]int64 // by month
 }
@@ -134,9 +135,11 @@ func (l *loader) each(query string, take func(), dest ...any) {
 func (l *loader) logs() {
 	var mode hodl.Mode
 	var size int64
-	l.each(`select mode, size from log_heads where workspace = $1`, func() {
-		l.s.logs[mode] = &logState{size: size, usage: map[string]int64{}}
-	}, &mode, &size)
+	var tree []byte
+	l.each(`select mode, size, tree from log_heads where workspace = $1`, func() {
+		l.s.logs[mode] = &logState{size: size, tree: tree, usage: map[string]int64{}}
+		tree = nil
+	}, &mode, &size, &tree)
 	var month string
 	l.each(`select mode, month, hydrations from usage where workspace = $1`, func() {
 		l.s.logs[mode].usage[month] = size

@@ -63,12 +63,13 @@ func (t *tour) workspace(ctx context.Context, ws hodl.WorkspaceID) error {
 			return err
 		}
 	}
-	sizes, err := t.s.LogSizes(ctx, ws)
+	heads, err := t.s.LogHeads(ctx, ws)
 	if err != nil {
 		return err
 	}
 	for _, m := range []hodl.Mode{hodl.Live, hodl.Sandbox} {
-		if err := t.log(ctx, ws, m, sizes[m]); err != nil {
+		l := &logTour{tour: t, ws: ws, m: m, head: heads[m], hydrations: map[string]int64{}, erased: map[hodl.UserID]int64{}}
+		if err := l.walk(ctx); err != nil {
 			return err
 		}
 	}
@@ -140,38 +141,6 @@ func (k keptKeys) CurrentDataKey(context.Context, hodl.WorkspaceID) (uint32, err
 	return 0, errNoKey
 }
 
-// log checks that a log has no gap, that its head knows its size, that every record
-// is what its commitment binds, and that the months' counters are what was recorded.
-func (t *tour) log(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, size int64) error {
-	next, hydrations := int64(0), map[string]int64{}
-	err := t.s.EachEntry(ctx, ws, m, func(entry *store.LogEntry) error {
-		if entry.Seq != next {
-			t.logs.add("%s %s: record %d follows record %d", ws, m, entry.Seq, next-1)
-		}
-		if !entry.Bound() {
-			t.logs.add("%s %s: record %d is not what its commitment binds", ws, m, entry.Seq)
-		}
-		if entry.Kind == hodl.KindHydrate {
-			hydrations[hodl.Month(entry.At)]++
-		}
-		if entry.At.After(t.newest) {
-			t.newest = entry.At
-		}
-		next = entry.Seq + 1
-		if t.records++; t.records%1024 == 0 {
-			t.Progress("reading access records", t.records, 0)
-		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return err
-	}
-	if next != size {
-		t.logs.add("%s %s: the log ends at %d records and its head says %d", ws, m, next, size)
-	}
-	return t.usage(ctx, ws, m, hydrations)
-}
-
 func (t *tour) usage(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, recorded map[string]int64) error {
 	counted, err := t.s.Usage(ctx, ws, m)
 	for month := range recorded {
@@ -193,7 +162,7 @@ func (t *tour) tell(workspaces int) {
 		t.verdict("sealed values", &t.sealed, fmt.Sprintf("%d, all open", t.values), fromBackup)
 		t.rotation()
 	}
-	t.verdict("access logs", &t.logs, fmt.Sprintf("%d records without a gap, each bound by its commitment", t.records), "records were changed past hodl: find out by whom; "+fromBackup)
+	t.verdict("access logs", &t.logs, fmt.Sprintf("%d records without a gap, each bound by its commitment, under a signed root", t.records), "records were changed past hodl: find out by whom; "+fromBackup)
 	t.verdict("counters", &t.counters, "hydrations counted are hydrations recorded", fromBackup)
 	if ahead := t.newest.Sub(t.Now()); ahead > skewMost {
 		t.fail("last record", "it is "+ahead.Round(time.Second).String()+" in the future", "set this machine's clock by NTP")

@@ -189,6 +189,9 @@ var faults = []fault{
 	{"a record rewritten", "", func(t *testing.T, p *patient) {
 		p.unguarded(t, `update access_records set body = replace(body, 'claude', 'clause') where seq = 1`)
 	}, "access logs", doctor.Failed, "record 1 is not what its commitment binds"},
+	{"a head that nobody signed", "", func(t *testing.T, p *patient) {
+		p.exec(t, `update log_heads set signatures = tree where size > 0`)
+	}, "access logs", doctor.Failed, "the checkpoint"},
 	{"triggers dropped", "", func(t *testing.T, p *patient) {
 		on := ""
 		if p.Database != "" {

@@ -57,6 +57,15 @@ var keyRoutes = []route{
 	{"DELETE", "/v1/redaction_policies/{pol}", ""},
 	{"GET", "/v1/access_records", ""},
 	{"GET", "/v1/access_records/{acr}", ""},
+	{"GET", "/v1/access_records/{acr}/proof", ""},
+	{"GET", "/v1/access_records/export", ""},
+	{"GET", "/v1/workspaces/{wks}/log/checkpoint", ""},
+	{"GET", "/v1/workspaces/{wks}/log/tile/entries/000.p/1", ""},
+	{"GET", "/v1/workspaces/{wks}/log/keys", ""},
+	{"GET", "/v1/workspaces/{wks}/log/anchors", ""},
+	{"GET", "/v1/workspaces/{wks}/log/sandbox/checkpoint", ""},
+	{"GET", "/v1/workspaces/{wks}/log/sandbox/keys", ""},
+	{"GET", "/v1/workspaces/{wks}/log/sandbox/anchors", ""},
 	{"POST", "/v1/api_keys", `{"name":"x"}`},
 	{"GET", "/v1/api_keys", ""},
 	{"GET", "/v1/api_keys/{key}", ""},
@@ -109,9 +118,12 @@ func TestEveryOperationIsInTheMatrix(t *testing.T) {
 		"POST /v1/sessions/{id}/hold":    true, // needs an open session; see the states
 		"POST /v1/sessions/{id}/handoff": true, // needs a confirmation; see the hand-off
 		"POST /v1/members/join":          true, // needs an invitation; see the members
+		"POST /v1/members/{id}/erase":    true, // needs one who was removed; see the erasure
+
+		"GET /v1/workspaces/{id}/log/sandbox/tile/{tile}": true, // needs a record of the sandbox; see the log
 	}
 	for _, r := range append(keyRoutes, tokenRoutes...) {
-		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{aud}", "{id}", "{usr}", "{id}", "{wks}", "{id}", "{pol}", "{name}", "/balanced/", "/{name}/", "{fp}", "{fingerprint}").Replace(r.path)
+		path := strings.NewReplacer("{ses}", "{id}", "{hdl}", "{id}", "{acr}", "{id}", "{key}", "{id}", "{aud}", "{id}", "{usr}", "{id}", "{wks}", "{id}", "{pol}", "{name}", "/balanced/", "/{name}/", "{fp}", "{fingerprint}", "entries/000.p/1", "{tile}").Replace(r.path)
 		path, _, _ = strings.Cut(path, "?")
 		listed[r.method+" "+path] = true
 	}

@@ -16,6 +16,7 @@ import (
 	"hodl"
 	"hodl/internal/auth"
 	"hodl/internal/capture"
+	"hodl/internal/ledger"
 	"hodl/internal/meter"
 	"hodl/internal/policy"
 	"hodl/internal/resume"
@@ -41,6 +42,14 @@ type Store interface {
 	Tokens(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, session hodl.SessionID, p store.Page) ([]*hodl.Token, error)
 	Records(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, f store.RecordFilter) ([]*hodl.Record, error)
 	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)
+	Receipt(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, seq int64) (*ledger.Receipt, error)
+	LogRows(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, s ledger.Span) ([]store.LogRow, error)
+	LogHead(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode) (*store.LogHead, error)
+	LogTiles(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, wanted []ledger.Tile) ([][]byte, error)
+	AnchorKey(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode) ([]byte, error)
+	Anchors(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, from int64, most int) ([]store.Anchor, error)
+	ServerLogHead(ctx context.Context) (*store.LogHead, error)
+	ServerLogTiles(ctx context.Context, wanted []ledger.Tile) ([][]byte, error)
 	Used(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, month string) (int64, error)
 	Keys(ctx context.Context, ws hodl.WorkspaceID, f store.KeyFilter) ([]*hodl.APIKey, error)
 	Key(ctx context.Context, ws hodl.WorkspaceID, id hodl.KeyID) (*hodl.APIKey, error)
@@ -50,6 +59,7 @@ type Store interface {
 	Member(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID) (*hodl.Membership, error)
 	Invite(ctx context.Context, m hodl.Membership, invitation *store.NewKey) error
 	ChangeMember(ctx context.Context, ws hodl.WorkspaceID, user hodl.UserID, change func(*hodl.Membership) error) (*hodl.Membership, error)
+	EraseUser(ctx context.Context, e store.Erasure) (*store.Erased, error)
 	Memberships(ctx context.Context, user hodl.UserID) ([]*hodl.Membership, error)
 	UsedByMember(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, since time.Time) ([]store.MemberUsage, error)
 	Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Workspace, error)
@@ -72,6 +82,7 @@ type Options struct {
 	Capture  *capture.Service
 	Resume   *resume.Service
 	JWKS     func() []byte
+	Logs     Logs
 	Ready    func(context.Context) error // nil when the server may take traffic
 	Release  string                      // the version of the program
 	Proxies  []netip.Prefix              // whose X-Forwarded-For is believed
@@ -111,6 +122,7 @@ func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	api := newHuma(mux)
 	s.routes(router{api, o.BodyTimeout, s.once, o.Store.Keep})
+	pathsOfFiles(api.OpenAPI())
 	s.fixed = fixedPaths(api.OpenAPI())
 	s.plainRoutes(mux)
 	return s.around(mux)
@@ -189,7 +201,19 @@ func (s *server) routes(api router) {
 	register(api, op{"deleteAudience", "DELETE", "/v1/audiences/{id}", "audiences:write", "Take an audience out of the registry", ok, []int{404}}, s.audienceDelete)
 
 	register(api, op{"listAccessRecords", "GET", "/v1/access_records", "records:read", "List access records, newest first", ok, []int{422}}, s.recordList)
+	register(api, op{"exportAccessRecords", "GET", "/v1/access_records/export", "records:read", "Export the access log with its checkpoint", ok, []int{422}}, s.recordExport)
 	register(api, op{"getAccessRecord", "GET", "/v1/access_records/{id}", "records:read", "Get an access record", ok, []int{404}}, s.recordGet)
+	register(api, op{"proveAccessRecord", "GET", "/v1/access_records/{id}/proof", "records:read", "Prove that an access record is in the log (c2sp.org/tlog-proof)", ok, []int{404}}, s.recordProof)
+	for _, l := range []struct {
+		mode       hodl.Mode
+		path, what string
+	}{{hodl.Live, "", "Log"}, {hodl.Sandbox, "/sandbox", "SandboxLog"}} {
+		at := "/v1/workspaces/{id}/log" + l.path
+		register(api, op{"get" + l.what + "Checkpoint", "GET", at + "/checkpoint", "log:read", "Get the signed head of the access log (c2sp.org/tlog-checkpoint)", ok, []int{404}}, s.logCheckpoint(l.mode))
+		register(api, op{"get" + l.what + "Tile", "GET", at + "/tile/{tile...}", "log:read", "Get hashes or entries of the access log (c2sp.org/tlog-tiles)", ok, []int{404}}, s.logTile(l.mode))
+		register(api, op{"get" + l.what + "Keys", "GET", at + "/keys", "log:read", "Get the keys the access log is verified with", ok, []int{404}}, s.logKeys(l.mode))
+		register(api, op{"list" + l.what + "Anchors", "GET", at + "/anchors", "log:read", "List the entries of the access log in the server's log", ok, []int{404, 422}}, s.logAnchors(l.mode))
+	}
 
 	register(api, op{"createKey", "POST", "/v1/api_keys", "keys:write", "Make an API key; it is shown this once", created, []int{413, 422}}, s.keyCreate)
 	register(api, op{"listKeys", "GET", "/v1/api_keys", "keys:read", "List API keys, newest first", ok, []int{422}}, s.keyList)
@@ -213,6 +237,7 @@ func (s *server) routes(api router) {
 	register(api, op{"getMember", "GET", "/v1/members/{id}", "members:read", "Get a member", ok, []int{404}}, s.memberGet)
 	register(api, op{"changeMember", "PATCH", "/v1/members/{id}", "members:write", "Rename a member or change their role, as an admin", ok, []int{404, 409, 413, 422}}, s.memberChange)
 	register(api, op{"removeMember", "DELETE", "/v1/members/{id}", "members:write", "Remove a member, as an admin; their keys and tokens end", ok, []int{404, 409}}, s.memberRemove)
+	register(api, op{"eraseMember", "POST", "/v1/members/{id}/erase", "members:write", "Erase a person who was removed, as an admin; a dry run unless you say otherwise", ok, []int{404, 409, 413, 422}}, s.memberErase)
 
 	register(api, op{"listWorkspaces", "GET", "/v1/workspaces", "workspaces:read", "List the workspaces you are a member of, newest first", ok, []int{422}}, s.workspaceList)
 	register(api, op{"createWorkspace", "POST", "/v1/workspaces", "workspaces:write", "Make a workspace of your own, as an admin; its key is shown this once", created, []int{413, 422}}, s.workspaceCreate)

@@ -159,6 +159,7 @@ var bounds = map[string]map[string]any{
 	"CreateWorkspaceRequest.name": {"minLength": 1, "maxLength": hodl.MaxName}, "ChangeWorkspaceRequest.name": {"minLength": 1, "maxLength": hodl.MaxName},
 	"ChangeWorkspaceRequest.max_ttl_seconds": {"minimum": int(hodl.MinTTL.Seconds()), "maximum": int(hodl.MaxTTL.Seconds())},
 	"ChangeWorkspaceRequest.max_hydrations":  {"minimum": 1, "maximum": hodl.MaxHydrations}, "ChangeWorkspaceRequest.hydrations_an_hour": {"minimum": 0},
+	"EraseMemberRequest.reason":        {"maxLength": hodl.MaxTitle},
 	"RotateKeyRequest.overlap_seconds": {"minimum": 0, "maximum": int(maxOverlap.Seconds())},
 }
 

@@ -25,6 +25,7 @@ func described() huma.API {
 
 func prepared() huma.API {
 	api := described()
+	pathsOfFiles(api.OpenAPI())
 	share(api.OpenAPI())
 	return api
 }

@@ -25,6 +25,8 @@ var plain = []route{
 	{"POST", "/v1/sessions/{ses}/hold", ""},
 	{"POST", "/v1/sessions/{ses}/handoff", `{"audience":"crewai.com","scopes":["read:context"]}`},
 	{"POST", "/v1/members/join", ""},
+	{"POST", "/v1/members/{usr}/erase", `{}`},
+	{"GET", "/v1/workspaces/{wks}/log/sandbox/tile/entries/000.p/1", ""},
 }
 
 // values is what to send in each query parameter and header of the document: {…}

@@ -23,6 +23,7 @@ func operationsOf(item *huma.PathItem) map[string]*huma.Operation {
 type contextBody struct {
 	hodl.ResumeContext
 	Hydration hodl.RecordID `json:"hydration_id" doc:"Id of the access record; outside the digest of what was returned"`
+	Receipt   string        `json:"receipt,omitempty" doc:"Proof that the record is in the log (c2sp.org/tlog-proof), where the workspace allows it; outside the digest as well"`
 }
 
 // shapes are what the renderings that are JSON and not the context itself are; their

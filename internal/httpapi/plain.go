@@ -44,6 +44,7 @@ func (s *server) plainRoutes(mux *http.ServeMux) {
 			mux.Handle("GET "+path, about)
 		}
 	}
+	s.logFiles(mux)
 	// A published client reports its start. It is thanked and forgotten.
 	mux.HandleFunc("POST /api/telemetry", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, 64<<10))

@@ -17,7 +17,7 @@ func operationOf(r route) string {
 	for _, mark := range []string{"{own}", "{ownhdl}", "{tak}", "{ses}", "{hdl}", "{acr}", "{key}", "{aud}", "{usr}", "{wks}"} {
 		path = strings.ReplaceAll(path, mark, "{id}")
 	}
-	return r.method + " " + strings.NewReplacer("{fp}", "{fingerprint}", "{pol}", "{name}").Replace(path)
+	return r.method + " " + strings.NewReplacer("{fp}", "{fingerprint}", "{pol}", "{name}", "entries/000.p/1", "{tile}").Replace(path)
 }
 
 // probes makes the probes of every operation of the document.

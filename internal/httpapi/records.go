@@ -22,7 +22,7 @@ type RecordQuery struct {
 	Session hodl.SessionID  `query:"session_id" doc:"Only records of this session"`
 	JTI     hodl.TokenID    `query:"jti" doc:"Only records of this token"`
 	Actor   string          `query:"actor" doc:"Only what this key or audience did"`
-	Kind    hodl.RecordKind `query:"kind" enum:"mint,exchange,hydrate,continue,unchanged,preview,write,resume,revoke,denied,hand_off" doc:"Only this kind"`
+	Kind    hodl.RecordKind `query:"kind" enum:"mint,exchange,hydrate,continue,unchanged,preview,write,resume,revoke,denied,hand_off,erased" doc:"Only this kind"`
 	User    string          `query:"user" doc:"With an admin's key: records of this user's sessions, or all; your own when absent"`
 	Until   string          `query:"until" doc:"Only what came before this time (RFC 3339)"`
 }
@@ -87,15 +87,34 @@ func (s *server) recordList(ctx context.Context, in *RecordQuery) (*recordListRe
 	return out, err
 }
 
-func (s *server) recordGet(ctx context.Context, in *struct {
+// RecordPath names an access record.
+type RecordPath struct {
 	ID hodl.RecordID `path:"id" doc:"The record's id"`
-},
-) (*struct{ Body *hodl.Record }, error) {
+}
+
+// recordOf returns a record that the caller may see.
+func (s *server) recordOf(ctx context.Context, in *RecordPath) (*hodl.Record, error) {
 	p := principal(ctx)
 	user := p.User
 	if p.Role == hodl.Admin {
 		user = "" // a record holds no content
 	}
-	r, err := s.Store.Record(ctx, p.Workspace, p.Mode, user, in.ID)
-	return &struct{ Body *hodl.Record }{r}, err
+	return s.Store.Record(ctx, p.Workspace, p.Mode, user, in.ID)
+}
+
+type recordReply struct {
+	Receipt string `header:"Hodl-Receipt" doc:"Proof that the record is in the log (c2sp.org/tlog-proof), in base64url"`
+	Body    *hodl.Record
+}
+
+func (s *server) recordGet(ctx context.Context, in *RecordPath) (*recordReply, error) {
+	r, err := s.recordOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	receipt, err := s.Store.Receipt(ctx, r.Workspace, r.Mode, r.Seq)
+	if err != nil {
+		return nil, err
+	}
+	return &recordReply{asHeader(receipt.String()), r}, nil
 }

@@ -48,6 +48,7 @@ type hydrateReply struct {
 	Length      int    `header:"Content-Length"`
 	ETag        string `header:"ETag" doc:"The fingerprint of the version"`
 	Hydration   string `header:"Hodl-Hydration" doc:"Id of the access record"`
+	Receipt     string `header:"Hodl-Receipt" doc:"Proof that the record is in the log (c2sp.org/tlog-proof), in base64url; where the workspace allows it"`
 	Body        []byte
 }
 
@@ -61,7 +62,7 @@ func (s *server) hydrate(ctx context.Context, in *HydrateInput) (*hydrateReply, 
 		return nil, err
 	}
 	body := h.Body()
-	return &hydrateReply{h.Rendering.ContentType, len(body), etag(h.Fingerprint), string(h.ID), body}, nil
+	return &hydrateReply{h.Rendering.ContentType, len(body), etag(h.Fingerprint), string(h.ID), asHeader(h.Receipt), body}, nil
 }
 
 type noteReply struct {

@@ -56,33 +56,43 @@ func (s *server) hodlExport(ctx context.Context, _ *struct{}) (*exportReply, err
 }
 
 func (s *server) export(out huma.Context, f store.HodlFilter, page []*hodl.Hodl) error {
-	_, w := humago.Unwrap(out)
-	connection := http.NewResponseController(w)
-	var err error
 	for len(page) > 0 {
-		// A connection that knows no deadlines is a test's.
-		if err := connection.SetWriteDeadline(time.Now().Add(stall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return err
-		}
-		var lines bytes.Buffer
+		lines := make([]any, 0, len(page))
 		for _, h := range withLinks(page) {
-			if err := json.MarshalWrite(&lines, h, json.Deterministic(true)); err != nil {
-				return err
-			}
-			lines.WriteByte('\n')
+			lines = append(lines, h)
 		}
-		if _, err := out.BodyWriter().Write(lines.Bytes()); err != nil {
+		if err := writeLines(out, lines...); err != nil {
 			return err
 		}
 		if len(page) < f.Limit {
 			return nil
 		}
 		f.Before = page[len(page)-1].ID
+		var err error
 		if page, err = s.Store.Hodls(out.Context(), f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeLines sends values as JSON, one on each line. The connection is given up when
+// nothing of them is taken for long.
+func writeLines(out huma.Context, values ...any) error {
+	_, w := humago.Unwrap(out)
+	// A connection that knows no deadlines is a test's.
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(stall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	var lines bytes.Buffer
+	for _, v := range values {
+		if err := json.MarshalWrite(&lines, v, json.Deterministic(true)); err != nil {
+			return err
+		}
+		lines.WriteByte('\n')
+	}
+	_, err := out.BodyWriter().Write(lines.Bytes())
+	return err
 }
 
 // ImportInput reads its body by itself: it may be larger than memory is meant for.

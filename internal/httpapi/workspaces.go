@@ -18,11 +18,12 @@ type WorkspaceBody struct {
 	TTL       int              `json:"max_ttl_seconds" doc:"The longest life of a resume token"`
 	Most      int              `json:"max_hydrations" doc:"The most hydrations a resume token is good for"`
 	Hourly    int              `json:"hydrations_an_hour" doc:"Hydrations of one session in an hour; 0 for no cap"`
+	Receipts  bool             `json:"token_receipts" doc:"Whether a resume token gets a receipt with each hydration; it tells the size of the access log"`
 	CreatedAt time.Time        `json:"created_at" doc:"When it was made (RFC 3339, UTC)"`
 }
 
 func workspaceOf(w *hodl.Workspace) WorkspaceBody {
-	return WorkspaceBody{w.ID, w.Called(), w.Plan, int(w.Limits.TTL.Seconds()), w.Limits.MaxHydrations, w.Limits.Hourly, w.CreatedAt}
+	return WorkspaceBody{w.ID, w.Called(), w.Plan, int(w.Limits.TTL.Seconds()), w.Limits.MaxHydrations, w.Limits.Hourly, w.Receipts, w.CreatedAt}
 }
 
 type workspaceReply struct{ Body WorkspaceBody }
@@ -142,6 +143,8 @@ func (s *server) workspaceChange(ctx context.Context, in *struct {
 		TTL    *int    `json:"max_ttl_seconds,omitempty" doc:"The longest life of tokens minted from now on, 60 to 86,400 seconds"`
 		Most   *int    `json:"max_hydrations,omitempty" doc:"The most hydrations tokens minted from now on are good for, 1 to 1,000"`
 		Hourly *int    `json:"hydrations_an_hour,omitempty" doc:"Hydrations of one session in an hour of the clock (UTC), from now on; 0 for no cap"`
+
+		Receipts *bool `json:"token_receipts,omitempty" doc:"Whether resume tokens get receipts, from now on"`
 	}
 },
 ) (*workspaceReply, error) {
@@ -168,6 +171,9 @@ func (s *server) workspaceChange(ctx context.Context, in *struct {
 		}
 		if b.Hourly != nil {
 			w.Limits.Hourly = *b.Hourly
+		}
+		if b.Receipts != nil {
+			w.Receipts = *b.Receipts
 		}
 		store.Result(ctx, w)
 		return nil

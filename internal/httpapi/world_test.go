@@ -119,6 +119,9 @@ func (w *world) listen(set setting) {
 	var err error
 	w.signer, err = signing.Open(w.t.Context(), w.Store, verifier, 30*24*time.Hour, log)
 	w.must(err)
+	logs, err := signing.OpenLogs(w.t.Context(), w.Store, "hodl.example.com/log", log)
+	w.must(err)
+	w.SignLogs(logs)
 	seen := resume.Store(w.Store)
 	if set.resumeStore != nil {
 		seen = set.resumeStore(w.Store)
@@ -129,7 +132,7 @@ func (w *world) listen(set setting) {
 	}
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
 		Store: w.Store, Keys: auth.NewKeys(w.Store, w.Now), Capture: capture.New(w.Store), Resume: w.resume,
-		JWKS: w.signer.JWKS, Ready: set.ready, Release: "test", Log: log, BodyTimeout: set.bodyTimeout,
+		JWKS: w.signer.JWKS, Logs: logs, Ready: set.ready, Release: "test", Log: log, BodyTimeout: set.bodyTimeout,
 	}))
 	w.t.Cleanup(server.Close)
 	w.url = server.URL

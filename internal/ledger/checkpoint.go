@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -74,7 +75,7 @@ func keyHash(name string, alg byte, public []byte) uint32 {
 	h.Write([]byte(name + "\n"))
 	h.Write(append([]byte{alg}, public...))
 	sum := h.Sum(nil)
-	return uint32(sum[0])<<24 | uint32(sum[1])<<16 | uint32(sum[2])<<8 | uint32(sum[3])
+	return binary.BigEndian.Uint32(sum)
 }
 
 // SignatureSize is how long a signature of one key is, with the hash of the key.
@@ -87,10 +88,23 @@ func (c Checkpoint) Sign(keys ...ed25519.PrivateKey) []byte {
 	body := []byte(c.Body())
 	for _, k := range keys {
 		hash := keyHash(c.Origin, algEd25519, k.Public().(ed25519.PublicKey))
-		out = append(out, byte(hash>>24), byte(hash>>16), byte(hash>>8), byte(hash))
+		out = binary.BigEndian.AppendUint32(out, hash)
 		out = append(out, ed25519.Sign(k, body)...)
 	}
 	return out
+}
+
+// SignedWith reports whether signatures are those of keys, by the look of them.
+func SignedWith(origin string, signatures []byte, keys []ed25519.PrivateKey) bool {
+	if len(signatures) != len(keys)*SignatureSize {
+		return false
+	}
+	for i, k := range keys {
+		if binary.BigEndian.Uint32(signatures[i*SignatureSize:]) != keyHash(origin, algEd25519, k.Public().(ed25519.PublicKey)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Note is the signed checkpoint as it is published (c2sp.org/signed-note), with the

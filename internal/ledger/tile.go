@@ -135,3 +135,29 @@ func (read Tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 
 // SaveTiles keeps nothing.
 func (Tiles) SaveTiles([]tlog.Tile, [][]byte) {}
+
+// FrontierOf makes the frontier of a tree of that size from its last tiles, one of
+// each level.
+func FrontierOf(size int64, tiles Tiles) (*Frontier, error) {
+	out := &Frontier{size: size}
+	for level := 62 / TileHeight; level >= 0; level-- {
+		n := size >> (TileHeight * level)
+		width := int(n % TileWidth)
+		if width == 0 {
+			continue
+		}
+		list, err := tiles([]Tile{{level, n / TileWidth, width}})
+		if err != nil {
+			return nil, err
+		}
+		if len(list[0]) != width*tlog.HashSize {
+			return nil, fmt.Errorf("the last tile of level %d holds %d bytes for %d hashes", level, len(list[0]), width)
+		}
+		part := &Frontier{}
+		for h := list[0]; len(h) > 0; h = h[tlog.HashSize:] {
+			part.Append(Hash(h[:tlog.HashSize]), nil)
+		}
+		out.roots = append(out.roots, part.roots...)
+	}
+	return out, nil
+}

@@ -61,7 +61,7 @@ func (d dataclass) check(item map[string]any) error {
 func TestPublishedClientsCanParse(t *testing.T) {
 	for _, tt := range cases {
 		r := rendered(t, view(t, tt.content, tt.scopes...), render.JSON)
-		for _, body := range [][]byte{r.Body, r.Seal("acr_01")} {
+		for _, body := range [][]byte{r.Body, r.Seal("acr_01", "")} {
 			checkContext(t, tt.name, object(t, body))
 			checkNoNull(t, tt.name, body)
 		}

@@ -84,7 +84,7 @@ func TestBoundHolds(t *testing.T) {
 func checkBound(t *testing.T, v render.View, o render.Options) {
 	t.Helper()
 	out, _ := fitted(t, v, o)
-	sealed := out.Seal("acr_01JD8Z6T3YQ4XW5V7B9C2K1MHN")
+	sealed := out.Seal("acr_01JD8Z6T3YQ4XW5V7B9C2K1MHN", "")
 	if n := count.Tokens(string(sealed)); n > o.MaxTokens*4/5 {
 		t.Errorf("%s within %d takes %d", o.Format, o.MaxTokens, n)
 	}

@@ -129,17 +129,20 @@ func (r Rendering) Returned() *hodl.Returned {
 }
 
 // Seal returns the body as it goes out. An open object gets hydration_id as its last
-// member, behind bytes that are those of Body; other formats carry it in a
-// header, which the edge sets, and return Body itself.
-func (r Rendering) Seal(hydration hodl.RecordID) []byte {
+// member, and behind it receipt if there is one, after bytes that are those of Body;
+// other formats carry them in headers, which the edge sets, and return Body itself.
+func (r Rendering) Seal(hydration hodl.RecordID, receipt string) []byte {
 	if !r.open {
 		return r.Body
 	}
-	const member = `,"hydration_id":`
-	out := make([]byte, 0, len(r.Body)+len(member)+len(hydration)+len(`""}`))
+	const member, more = `,"hydration_id":`, `,"receipt":`
+	out := make([]byte, 0, len(r.Body)+len(member)+len(hydration)+len(more)+len(receipt)*5/4+16)
 	out = append(out, r.Body[:len(r.Body)-1]...)
 	out = append(out, member...)
 	// Ids are letters, digits and underscores, so Go's quoting is JSON's.
 	out = strconv.AppendQuote(out, string(hydration))
+	if receipt != "" { // base64, names and line breaks, which both quote alike
+		out = strconv.AppendQuote(append(out, more...), receipt)
+	}
 	return append(out, '}')
 }

@@ -64,7 +64,7 @@ func TestEqualInputsGiveEqualBytes(t *testing.T) {
 
 func TestDigestLeavesOutWhatDiffersPerCall(t *testing.T) {
 	r := rendered(t, view(t, full(), reads...), render.JSON)
-	sealed := r.Seal("acr_01")
+	sealed := r.Seal("acr_01", "")
 	if want := string(r.Body[:len(r.Body)-1]) + `,"hydration_id":"acr_01"}`; string(sealed) != want {
 		t.Errorf("sealed as …%s", sealed[len(sealed)-60:])
 	}
@@ -77,7 +77,7 @@ func TestDigestLeavesOutWhatDiffersPerCall(t *testing.T) {
 		t.Error(diff)
 	}
 	p := rendered(t, view(t, full(), reads...), render.PromptReady)
-	if !bytes.Equal(p.Seal("acr_01"), p.Body) {
+	if !bytes.Equal(p.Seal("acr_01", ""), p.Body) {
 		t.Error("the text of a prompt changed by sealing")
 	}
 }
@@ -192,7 +192,7 @@ func TestEditorHodlsAreTabsToo(t *testing.T) {
 func TestSealedBytesAreTheCallersOwn(t *testing.T) {
 	r := rendered(t, view(t, full(), reads...), render.JSON)
 	before := strings.Clone(string(r.Body))
-	clear(r.Seal("acr_01"))
+	clear(r.Seal("acr_01", ""))
 	if string(r.Body) != before {
 		t.Error("writing to the sealed bytes changed the shared body")
 	}

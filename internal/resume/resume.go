@@ -12,6 +12,7 @@ import (
 
 	"hodl"
 	"hodl/internal/dpop"
+	"hodl/internal/ledger"
 	"hodl/internal/meter"
 	"hodl/internal/redact"
 	"hodl/internal/render"
@@ -36,6 +37,7 @@ type Store interface {
 	Read(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
 	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)
 	ListedVersion(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (hodl.Version, error)
+	Receipt(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, seq int64) (*ledger.Receipt, error)
 	Append(ctx context.Context, rec *hodl.Record, d hodl.RecordDetail) error
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
 	Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) (*hodl.Session, error)
@@ -288,10 +290,18 @@ type Hydration struct {
 	ID          hodl.RecordID
 	Fingerprint string
 	Rendering   render.Rendering
+	Receipt     string // "" for a token of a workspace that allows it none
+
+	bounded bool // in tokens
 }
 
 // Body returns the bytes that go out.
-func (h *Hydration) Body() []byte { return h.Rendering.Seal(h.ID) }
+func (h *Hydration) Body() []byte {
+	if h.bounded {
+		return h.Rendering.Seal(h.ID, "") // tokens that a receipt takes were not counted
+	}
+	return h.Rendering.Seal(h.ID, h.Receipt)
+}
 
 // errMoved tells that the session got another version between rendering and
 // commit.
@@ -405,8 +415,10 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 	if err != nil {
 		return nil, err
 	}
+	receipts := false
 	err = commit(ctx, u.rows, func(a store.Admission) error {
 		s.pace.learn(u.rows.Workspace, a.Plan)
+		receipts = a.Receipts
 		if err := admit(a); err != nil {
 			return err
 		}
@@ -417,6 +429,9 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 	}, rec, u.Detail)
 	if err != nil {
 		return nil, err
+	}
+	if receipts || u.Key != nil {
+		h.Receipt, h.bounded = s.receipt(ctx, rec, u.Key != nil), w.MaxTokens > 0
 	}
 	return h, nil
 }
@@ -430,6 +445,21 @@ func (s *Service) note(rec, of *hodl.Record, u *use, view *rendered) (*Hydration
 	}
 	rec.Returned = out.Returned()
 	return &Hydration{ID: rec.ID, Fingerprint: rec.Fingerprint, Rendering: out}, nil
+}
+
+// receipt proves a record that is in its log already. When that fails, the hydration
+// has taken place all the same: it can be proven later. The salt is for those who may
+// read the record.
+func (s *Service) receipt(ctx context.Context, rec *hodl.Record, salted bool) string {
+	r, err := s.store.Receipt(ctx, rec.Workspace, rec.Mode, rec.Seq)
+	if err != nil {
+		s.options.Log.ErrorContext(ctx, "a hydration went out without its receipt", slog.String("record", string(rec.ID)), slog.Any("error", err))
+		return ""
+	}
+	if !salted {
+		r.Extra = nil
+	}
+	return r.String()
 }
 
 // movedSince finds where the session stands after a version was not there.

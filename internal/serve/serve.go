@@ -40,6 +40,8 @@ type Server struct {
 	resume   *resume.Service
 	signing  *signing.Keys
 	mcp      *mcpserver.Server
+	logs     *signing.Logs
+	origin   string // of the access logs
 	http     *http.Server
 	stopping chan struct{}
 }
@@ -75,7 +77,20 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err := s.install(ctx); err != nil {
 		return err
 	}
+	if err := s.openLogs(ctx); err != nil {
+		return err
+	}
 	return s.wire(ctx)
+}
+
+// openLogs holds the access logs against what was signed of them: on one that does
+// not match nothing is built.
+func (s *Server) openLogs(ctx context.Context) (err error) {
+	if s.logs, err = signing.OpenLogs(ctx, s.store, s.origin, s.config.Log); err != nil {
+		return err
+	}
+	s.store.SignLogs(s.logs)
+	return s.store.CheckLogs(ctx)
 }
 
 // install fixes, at first start, what may never change, and makes the first keys.
@@ -91,6 +106,7 @@ func (s *Server) install(ctx context.Context) error {
 	if s.PublicURL = got.Issuer; s.config.PublicURL != "" && s.config.PublicURL != got.Issuer {
 		return fmt.Errorf("--public-url is %s, but this database was first used as %s and its tokens say so: start with --public-url %s", s.config.PublicURL, got.Issuer, got.Issuer)
 	}
+	s.origin = got.LogOrigin
 	if first {
 		s.FirstKeys, err = firstKeys(ctx, s.store)
 	}
@@ -132,7 +148,7 @@ func (s *Server) wire(ctx context.Context) (err error) {
 	s.http = &http.Server{
 		Handler: httpapi.New(httpapi.Options{
 			Store: s.store, Keys: keys, Capture: captures, Resume: s.resume,
-			JWKS: s.signing.JWKS, Ready: s.ready, Release: c.Release, Proxies: proxies, Log: c.Log, MCP: door, Requests: requests,
+			JWKS: s.signing.JWKS, Logs: s.logs, Ready: s.ready, Release: c.Release, Proxies: proxies, Log: c.Log, MCP: door, Requests: requests,
 		}),
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 96 << 10, // above the API's own bound, which answers in words
@@ -185,6 +201,8 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	group.Go(func() error { s.signing.Run(background); return nil })
+	group.Go(func() error { s.logs.Run(background); return nil })
+	group.Go(func() error { s.anchorLogs(background); return nil })
 	group.Go(func() error { s.flushDenials(background); return nil })
 	group.Go(func() error { s.doChores(background); return nil })
 	group.Go(func() error { s.forgetAnswers(background); return nil })
@@ -204,6 +222,25 @@ func (s *Server) Run(ctx context.Context) error {
 	err := group.Wait()
 	s.resume.FlushDenials(context.WithoutCancel(ctx), true)
 	return errors.Join(err, s.Close())
+}
+
+// anchorLogs appends, every second, the heads of the workspaces' logs to the server's
+// own. Where that takes long it leaves the database ten times as long to others.
+func (s *Server) anchorLogs(ctx context.Context) {
+	wait := time.NewTimer(store.AnchorEvery)
+	defer wait.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wait.C:
+		}
+		start := time.Now()
+		if _, err := s.store.Anchor(ctx); err != nil && ctx.Err() == nil {
+			s.config.Log.ErrorContext(ctx, "the server's log stands still", slog.Any("error", err))
+		}
+		wait.Reset(max(store.AnchorEvery, 10*time.Since(start)))
+	}
 }
 
 // flushDenials records, once a minute, the refusals that were only counted.

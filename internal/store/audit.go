@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hodl"
+	"hodl/internal/ledger"
 )
 
 // What a [Snapshot] tells of itself, for those who check it. None of it decides what
@@ -111,7 +112,7 @@ func serverValues(ctx context.Context, q querier, c serverColumn) ([]SealedValue
 		err := row.Scan(&v.Object, &v.Value)
 		v.Place = c.table + "." + c.column + " of " + v.Object
 		return v, err
-	}, `select `+c.key+`, `+c.column+` from `+c.table+` order by `+c.key)
+	}, `select `+c.key+`, `+c.column+` from `+c.table+` where `+c.column+` is not null order by `+c.key)
 }
 
 // SigningKeys returns the server's keys, oldest first. The seeds are sealed.
@@ -126,8 +127,17 @@ type LogEntry struct {
 	Kind       hodl.RecordKind
 	At         time.Time
 	Body       string // canonical JSON
+	User       hodl.UserID
 	Commitment []byte
 	Salt       []byte // nil when it was erased, or is missing
+	Leaf       []byte // as its tile has it; nil while the tile is not full
+}
+
+// InPlace reports whether the tree holds the commitment at its place, as far as the
+// record's own tile tells.
+func (e *LogEntry) InPlace() bool {
+	leaf := ledger.Leaf(e.Commitment)
+	return len(e.Leaf) == 0 || string(e.Leaf) == string(leaf[:])
 }
 
 // Bound reports whether the commitment is that of the body.
@@ -135,7 +145,7 @@ func (e *LogEntry) Bound() bool {
 	if len(e.Salt) != 32 {
 		return false
 	}
-	sum := commit([32]byte(e.Salt), []byte(e.Body))
+	sum := ledger.Commit([32]byte(e.Salt), []byte(e.Body))
 	return string(sum[:]) == string(e.Commitment)
 }
 
@@ -144,27 +154,72 @@ func (s *Snapshot) EachEntry(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mo
 	return s.each(ctx, ws, func(row scanner) error {
 		var e LogEntry
 		var at int64
-		if err := row.Scan(&e.Seq, &e.Kind, &at, &e.Body, &e.Commitment, &e.Salt); err != nil {
+		if err := row.Scan(&e.Seq, &e.Kind, &at, &e.Body, &e.User, &e.Commitment, &e.Salt, &e.Leaf); err != nil {
 			return err
 		}
 		e.At = timeOf(at)
 		return take(&e)
-	}, `select r.seq, r.kind, r.at, r.body, r.commitment, d.salt from access_records r
+	}, `select r.seq, r.kind, r.at, r.body, r.member, r.commitment, d.salt, substr(t.hashes, cast(r.seq % 256 * 32 + 1 as int), 32) from access_records r
 		left join access_details d on d.workspace = r.workspace and d.mode = r.mode and d.seq = r.seq
+		left join log_tiles t on t.workspace = r.workspace and t.mode = r.mode and t.level = 0 and t.tile = r.seq / 256
 		where r.workspace = $1 and r.mode = $2 order by r.seq`, m)
 }
 
-// LogSizes returns what the heads of a workspace's logs say.
-func (s *Snapshot) LogSizes(ctx context.Context, ws hodl.WorkspaceID) (map[hodl.Mode]int64, error) {
-	out := map[hodl.Mode]int64{}
+// A StoredHead is the head of a log as it is kept.
+type StoredHead struct {
+	Size       int64
+	Tree       []byte // of [ledger.Frontier.Pack]
+	Signatures []byte
+}
+
+// Frontier reads the tree of the head, or says why it cannot.
+func (h *StoredHead) Frontier() (*ledger.Frontier, error) { return ledger.NewFrontier(h.Size, h.Tree) }
+
+// LogHeads returns the heads of a workspace's logs.
+func (s *Snapshot) LogHeads(ctx context.Context, ws hodl.WorkspaceID) (map[hodl.Mode]*StoredHead, error) {
+	out := map[hodl.Mode]*StoredHead{}
 	err := s.each(ctx, ws, func(row scanner) error {
 		var m hodl.Mode
-		var size int64
-		err := row.Scan(&m, &size)
-		out[m] = size
+		h := &StoredHead{}
+		err := row.Scan(&m, &h.Size, &h.Tree, &h.Signatures)
+		out[m] = h
 		return err
-	}, `select mode, size from log_heads where workspace = $1`)
+	}, `select mode, size, tree, signatures from log_heads where workspace = $1`)
 	return out, err
+}
+
+// LogVerifiers returns the name of a workspace's log and the verifier keys of all
+// that ever signed it.
+func (s *Snapshot) LogVerifiers(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode) (origin string, out []ledger.Verifier, err error) {
+	if _, err := found(s.tx.QueryRowContext(ctx, `select log_origin from installation`).Scan(&origin)); err != nil {
+		return "", nil, err
+	}
+	origin = LogOrigin(origin, ws, m)
+	keys, err := rowsOf(ctx, s.tx, scanLogKey, selectLogKeys)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, k := range keys {
+		v, err := ledger.ParseVerifier(ledger.VerifierKey(origin, k.Public))
+		if err != nil {
+			return "", nil, err
+		}
+		out = append(out, v)
+	}
+	return origin, out, nil
+}
+
+// EachUpperTile hands over the tiles of a log above level 0.
+func (s *Snapshot) EachUpperTile(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, take func(t ledger.Tile, hashes []byte) error) error {
+	return s.each(ctx, ws, func(row scanner) error {
+		t := ledger.Tile{}
+		var hashes []byte
+		if err := row.Scan(&t.Level, &t.Index, &hashes); err != nil {
+			return err
+		}
+		t.Width = len(hashes) / len(ledger.Hash{})
+		return take(t, hashes)
+	}, `select level, tile, hashes from log_tiles where workspace = $1 and mode = $2 and level > 0 order by level, tile`, m)
 }
 
 // Usage returns the hydrations counted in each month of a mode.

@@ -17,6 +17,7 @@ type Admission struct {
 	Used     int64 // hydrations of the workspace this month, in the token's mode
 	Hourly   int   // the workspace's cap of hydrations of a session in an hour; 0 for none
 	ThisHour int   // those of the session in the hour of the use
+	Receipts bool  // whether tokens of the workspace get receipts
 }
 
 // SessionState is where a session stands, without its content.
@@ -88,7 +89,7 @@ func (r *rows) read(ctx context.Context, q querier, u TokenUse) error {
 // Hydrate takes one use of a token: it counts it against the token and the month,
 // appends the record, announces the first use and moves the session, all in one
 // durable commit. admit decides on the locked rows; what it returns is what
-// Hydrate returns, and then nothing has changed.
+// Hydrate returns, and then nothing has changed. rec gets its place in the log.
 func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) error, rec *hodl.Record, d hodl.RecordDetail) error {
 	prepared, err := prepare(rec, d)
 	if err != nil {
@@ -100,7 +101,8 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 	var sk sessionKey
 	var uk usageKey
 	month := hodl.Month(u.At)
-	return s.writer.do(ctx, &write{
+	var seq int64
+	err = s.writer.do(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
 			r.wantProof(p, u.Proof)
@@ -146,10 +148,14 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 			usage.hydrations++
 			usage.dirty = true
 			r.spend(p, u.Proof, u.At)
-			r.append(p, prepared)
+			seq = r.append(p, prepared)
 			return nil
 		},
 	})
+	if err == nil {
+		rec.Seq = seq
+	}
+	return err
 }
 
 // Read notes a use that takes nothing: what is read belongs to a hydration that was
@@ -194,7 +200,7 @@ func (r *rows) admission(u TokenUse) Admission {
 	p := u.partition()
 	a := Admission{}
 	if log := r.logs[p]; log != nil {
-		a.Plan, a.Hourly = log.plan, log.limits.Hourly
+		a.Plan, a.Hourly, a.Receipts = log.plan, log.limits.Hourly, log.receipts
 	}
 	if token := r.tokens[tokenKey{p, u.Token}]; token != nil {
 		a.Token, a.Lineage = &token.Token, r.lineage(token)

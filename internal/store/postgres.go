@@ -20,7 +20,8 @@ type postgres struct {
 	writes *pgxpool.Pool // one connection, so that the writer never queues behind readers
 	reads  *pgxpool.Pool
 	db     *sql.DB // over reads, for the SQL both engines share
-	owner  string  // address of the role that owns the tables, for the operator's commands
+	notary *notary
+	owner  string // address of the role that owns the tables, for the operator's commands
 }
 
 const (
@@ -28,7 +29,7 @@ const (
 	commitTimeout = 15 * time.Second
 )
 
-func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
+func openPostgres(ctx context.Context, o Options, n *notary) (engine, *sql.DB, error) {
 	config, err := pgxpool.ParseConfig(o.Database)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read --database: %w", err)
@@ -59,7 +60,7 @@ func openPostgres(ctx context.Context, o Options) (engine, *sql.DB, error) {
 		return nil, nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(reads)
-	return &postgres{writes, reads, db, ownerOf(o)}, db, nil
+	return &postgres{writes, reads, db, n, ownerOf(o)}, db, nil
 }
 
 // prepareDatabase refuses the role before it touches anything in its name.
@@ -120,10 +121,12 @@ func grant(ctx context.Context, db *sql.DB, role string) error {
 		grant usage on schema public to ROLE;
 		grant select, insert, update, delete on all tables in schema public to ROLE;
 		revoke update, delete, truncate on access_records, access_details from ROLE;
+		grant delete on access_details to ROLE;
+		revoke delete, truncate on log_heads, log_tiles, log_keys, global_log, global_entries, global_tiles from ROLE;
 		revoke all on schema_versions from ROLE;
 		grant select on schema_versions to ROLE;
 		revoke execute on function hodl_credential(bytea), hodl_workspace_named(text), hodl_workspaces_of(text) from public;
-		grant execute on function hodl_search(text, text, text, tsquery, text, text, bigint, bigint, text, bigint, bigint), hodl_chores(bigint) to ROLE;
+		grant execute on function hodl_search(text, text, text, tsquery, text, text, bigint, bigint, text, bigint, bigint), hodl_chores(bigint), hodl_logs(), hodl_logs_ahead(bigint) to ROLE;
 		grant execute on function hodl_credential(bytea), hodl_workspace_named(text), hodl_workspaces_of(text) to ROLE;`, "ROLE", name)
 	return inTx(ctx, db, func(tx *sql.Tx) error {
 		if err := oneAtATime(ctx)(tx); err != nil {

@@ -118,7 +118,7 @@ func (e *postgres) commitOnce(ctx context.Context, batch []*write) error {
 		}
 		conn.Release()
 	}()
-	sent, err := commitOn(ctx, conn.Conn(), batch)
+	sent, err := e.commitOn(ctx, conn.Conn(), batch)
 	switch {
 	case err == nil || !conn.Conn().IsClosed():
 		return lost(err)
@@ -130,7 +130,7 @@ func (e *postgres) commitOnce(ctx context.Context, batch []*write) error {
 }
 
 // commitOn runs a batch on a connection; sent tells whether it may have been saved.
-func commitOn(ctx context.Context, conn *pgx.Conn, batch []*write) (sent bool, err error) {
+func (e *postgres) commitOn(ctx context.Context, conn *pgx.Conn, batch []*write) (sent bool, err error) {
 	r := needed(batch)
 	load := &pgx.Batch{}
 	load.Queue("begin")
@@ -139,7 +139,11 @@ func commitOn(ctx context.Context, conn *pgx.Conn, batch []*write) (sent bool, e
 	if err := conn.SendBatch(ctx, load).Close(); err != nil {
 		return false, err
 	}
+	if err := e.notary.check(r); err != nil {
+		return false, err
+	}
 	decideAll(r, batch)
+	e.notary.sign(r)
 	save := &pgx.Batch{}
 	queueSaves(save, r)
 	save.Queue("commit")
@@ -263,10 +267,10 @@ func queueLoad(b *pgx.Batch, keys columns, text string, take func(scanner) error
 // queueSaves writes what was decided, each kind in one statement.
 func queueSaves(b *pgx.Batch, r *rows) {
 	queueEnds(b, r)
-	logs, usage := newColumns(4), newColumns(4)
+	logs, usage := newColumns(6), newColumns(4)
 	for k, l := range r.logs {
 		if l != nil && l.dirty {
-			logs.add(string(k.ws), string(k.mode), l.size, l.epoch)
+			logs.add(string(k.ws), string(k.mode), l.size, l.epoch, l.tree.Pack(), l.signed)
 		}
 	}
 	for k, u := range r.usage {
@@ -281,6 +285,7 @@ func queueSaves(b *pgx.Batch, r *rows) {
 	queueHodls(b, r)
 	queueProofs(b, r)
 	queueRecords(b, r)
+	queueTiles(b, r)
 	queueOnce(b, r)
 }
 

@@ -62,6 +62,13 @@ func (x *tenants) fill(t *testing.T) [32]byte {
 	must(t, x.prove(ctx, k))
 	_, err := x.ChangePolicy(ctx, x.ws, hodl.Live, "ours", "key_1", func(*hodl.Policy) (*hodl.PolicyDocument, error) { return &hodl.PolicyDocument{}, nil })
 	must(t, err)
+	// As if the log had 256 records.
+	_, err = x.db.Raw.Exec(`insert into log_tiles (workspace, mode, level, tile, hashes) values ($1, 'live', 1, 0, '')`, x.ws)
+	must(t, err)
+	_, err = x.db.Raw.Exec(`insert into anchor_keys (workspace, mode, key) values ($1, 'live', '')`, x.ws)
+	must(t, err)
+	_, err = x.db.Raw.Exec(`insert into anchors (workspace, mode, place, size, root) values ($1, 'live', 0, 1, '')`, x.ws)
+	must(t, err)
 	digest := sha256.Sum256([]byte(x.ws))
 	must(t, x.AddKey(ctx, hodl.APIKey{ID: "key_1", Workspace: x.ws, User: x.user, Mode: hodl.Live, Scopes: []string{"*"}, CreatedAt: x.Now()}, digest))
 	return digest

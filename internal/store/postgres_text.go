@@ -5,10 +5,10 @@ package store
 // statistics are young it takes it. A lateral look-up with offset 0 or a lock is one
 // it cannot turn around: each key goes through its index, however large the table.
 const (
-	pgLoadLogs = `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies
+	pgLoadLogs = `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies, w.token_receipts > 0, l.tree, l.signatures
 		from unnest($1::text[], $2::text[]) k (workspace, mode)
 		cross join lateral (select * from log_heads l where l.workspace = k.workspace and l.mode = k.mode for update) l
-		cross join lateral (select plan, max_ttl_seconds, max_hydrations, hydrations_an_hour from workspaces w where w.workspace = k.workspace offset 0) w`
+		cross join lateral (select plan, max_ttl_seconds, max_hydrations, hydrations_an_hour, token_receipts from workspaces w where w.workspace = k.workspace offset 0) w`
 	pgLoadUsage = `select u.workspace, u.mode, u.month, u.hydrations
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, month)
 		cross join lateral (select * from usage u where u.workspace = k.workspace and u.mode = k.mode and u.month = k.month offset 0) u`
@@ -42,10 +42,18 @@ const (
 		from unnest($1::text[], $2::bigint[]) k (workspace, version)
 		cross join lateral (select * from data_keys d where d.workspace = k.workspace and d.version = k.version for share) d`
 
-	pgSaveLogs = `update log_heads l set size = v.size, epoch = v.epoch
-		from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) v (workspace, mode, size, epoch)
+	pgSaveLogs = `update log_heads l set size = v.size, epoch = v.epoch, tree = v.tree, signatures = v.signatures
+		from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[]) v (workspace, mode, size, epoch, tree, signatures)
 		cross join lateral (select x.ctid from log_heads x where x.workspace = v.workspace and x.mode = v.mode offset 0) x
 		where l.ctid = x.ctid`
+	// The records of these tiles were added just before.
+	pgAddLeaves = `insert into log_tiles (workspace, mode, level, tile, hashes)
+		select k.workspace, k.mode, 0, k.tile, t.hashes from unnest($1::text[], $2::text[], $3::bigint[]) k (workspace, mode, tile)
+		cross join lateral (select string_agg(sha256('\x00'::bytea || r.commitment), ''::bytea order by r.seq) as hashes from access_records r
+			where r.workspace = k.workspace and r.mode = k.mode and r.seq >= k.tile * 256 and r.seq < (k.tile + 1) * 256) t`
+	pgSaveTiles = `insert into log_tiles as t (workspace, mode, level, tile, hashes)
+		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[])
+		on conflict (workspace, mode, level, tile) do update set hashes = t.hashes || excluded.hashes`
 	pgSaveUsage = `insert into usage (workspace, mode, month, hydrations)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
 		on conflict (workspace, mode, month) do update set hydrations = excluded.hydrations`

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"strconv"
 
@@ -11,10 +10,8 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"hodl"
+	"hodl/internal/ledger"
 )
-
-// commitmentLabel separates these hashes from every other use of SHA-256.
-const commitmentLabel = "hodl/acc/v1"
 
 // A preparedRecord is a record encoded in canonical JSON but for its place in the
 // log, which only the transaction knows. All the costly work is done before the
@@ -54,16 +51,6 @@ func (p *preparedRecord) at(part partition, seq int64) recordRow {
 	body = append(body, p.tail...)
 	return recordRow{
 		partition: part, seq: seq, record: p.record, detail: p.detail,
-		body: body, salt: p.salt, commitment: commit(p.salt, body),
+		body: body, salt: p.salt, commitment: ledger.Commit(p.salt, body),
 	}
-}
-
-// commit binds a record without showing it: SHA-256 of a label, the salt and the
-// canonical bytes.
-func commit(salt [32]byte, body []byte) [32]byte {
-	h := sha256.New()
-	h.Write([]byte(commitmentLabel))
-	h.Write(salt[:])
-	h.Write(body)
-	return [32]byte(h.Sum(nil))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"hodl"
+	"hodl/internal/ledger"
 )
 
 // A RecordFilter picks access records.
@@ -90,4 +91,32 @@ func (s *Store) Used(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, mont
 		return err
 	})
 	return used, err
+}
+
+// A LogRow is a record as its log has it.
+type LogRow struct {
+	Seq        int64
+	Commitment []byte
+	Body       string // canonical JSON; "" for another person's
+	Salt       []byte // nil for another person's, and when it was erased
+}
+
+// LogRows reads a part of a log in its order, with the records of user, of
+// everybody if user is empty.
+func (s *Store) LogRows(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, span ledger.Span) ([]LogRow, error) {
+	var out []LogRow
+	err := s.view(ctx, ws, func(q querier) (err error) {
+		out, err = rowsOf(ctx, q, func(row *sql.Rows) (r LogRow, err error) {
+			var member hodl.UserID
+			if err := row.Scan(&r.Seq, &member, &r.Commitment, &r.Body, &r.Salt); err != nil || user == "" || member == user {
+				return r, err
+			}
+			r.Body, r.Salt = "", nil
+			return r, nil
+		}, `select r.seq, r.member, r.commitment, r.body, d.salt from access_records r
+			left join access_details d on d.workspace = r.workspace and d.mode = r.mode and d.seq = r.seq
+			where r.workspace = $1 and r.mode = $2 and r.seq >= $3 and r.seq < $4 order by r.seq`, ws, m, span.From, span.To)
+		return err
+	})
+	return out, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hodl"
+	"hodl/internal/ledger"
 )
 
 // rows is the unit of work of one batch: the rows its writes asked for, locked by
@@ -25,6 +26,8 @@ type rows struct {
 	dataKeys map[dataKeyRef]bool    // true for one that seals
 	versions []versionRow
 	records  []recordRow
+	tiles    map[tileKey][]byte // hashes to add at the end of tiles above level 0
+	leaves   []tileKey          // tiles of level 0 that have become full
 	events   []hodl.Event
 	revoked  []revocation // every token a session has in the database
 	ended    []endRow     // those of a subject, whatever it is
@@ -51,6 +54,7 @@ func newRows() *rows {
 	return &rows{
 		logs: map[partition]*logRow{}, usage: map[usageKey]*usageRow{},
 		tokens: map[tokenKey]*tokenRow{}, sessions: map[sessionKey]*sessionRow{}, hodls: map[hodlKey]*hodlRow{}, tags: map[tagKey]int64{},
+		tiles:    map[tileKey][]byte{},
 		lineages: map[tokenKey]struct{}{}, families: map[tokenKey]time.Time{},
 		dataKeys: map[dataKeyRef]bool{},
 	}
@@ -86,12 +90,15 @@ func (k sessionKey) compare(o sessionKey) int {
 }
 
 type logRow struct {
-	size   int64
-	epoch  int64 // tokens minted at a place from here on are under no revocation of many
-	plan   hodl.PlanName
-	limits hodl.TokenLimits
-	policy PolicyState
-	dirty  bool
+	size     int64
+	tree     *ledger.Frontier
+	signed   []byte // the signatures of the head
+	epoch    int64  // tokens minted at a place from here on are under no revocation of many
+	plan     hodl.PlanName
+	limits   hodl.TokenLimits
+	policy   PolicyState
+	receipts bool // whether tokens get them
+	dirty    bool
 }
 
 type usageRow struct {
@@ -232,7 +239,9 @@ func (r *rows) append(p partition, rec *preparedRecord) int64 {
 	seq := log.size
 	log.size++
 	log.dirty = true
-	r.records = append(r.records, rec.at(p, seq))
+	row := rec.at(p, seq)
+	r.records = append(r.records, row)
+	r.grow(p, log, row.commitment)
 	return seq
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"hodl"
+	"hodl/internal/ledger"
 )
 
 // scanner is a *sql.Row, *sql.Rows or pgx.Row.
@@ -60,10 +61,15 @@ func (r *rows) takeLog(row scanner) error {
 	var k partition
 	var l logRow
 	var ttl int64
-	err := row.Scan(&k.ws, &k.mode, &l.size, &l.epoch, &l.plan, &ttl, &l.limits.MaxHydrations, &l.limits.Hourly, &l.policy.Current, &l.policy.Revision)
+	var tree []byte
+	err := row.Scan(&k.ws, &k.mode, &l.size, &l.epoch, &l.plan, &ttl, &l.limits.MaxHydrations, &l.limits.Hourly, &l.policy.Current, &l.policy.Revision, &l.receipts, &tree, &l.signed)
+	if err != nil {
+		return err
+	}
 	l.limits.TTL = time.Duration(ttl) * time.Second
 	r.logs[k] = &l
-	return err
+	l.tree, err = ledger.NewFrontier(l.size, tree)
+	return wrap(err, "read the log of %s (%s)", k.ws, k.mode)
 }
 
 func (r *rows) takeUsage(row scanner) error {

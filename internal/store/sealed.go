@@ -22,6 +22,7 @@ var sealedColumns = []sealedColumn{
 	{"session_versions", "body", []string{"mode", "session", "fingerprint"}, purposeSession, []string{"mode", "session", "fingerprint"}},
 	{"hodls", "selection", []string{"mode", "member", "id"}, purposeSelection, []string{"mode", "id"}},
 	{"redaction_policies", "document", []string{"mode", "id"}, purposePolicy, []string{"mode", "id"}},
+	{"anchor_keys", "key", []string{"mode"}, purposeAnchor, []string{"mode"}},
 	{"idempotency_keys", "answer", []string{"mode", "name"}, purposeAnswer, []string{"mode", "name"}},
 }
 
@@ -33,6 +34,7 @@ type serverColumn struct {
 
 var serverColumns = []serverColumn{
 	{"signing_keys", "seed", "kid", purposeSigning},
+	{"log_keys", "seed", "id", purposeLogKey},
 }
 
 // A SealedValue is a sealed value and what it opens as.

@@ -17,6 +17,15 @@ var openly = []string{
 	"data_keys.wrapped",         // under the master key; rotated by itself
 	"hodls.known",               // a hash
 	"signing_keys.public",       // published
+	"log_keys.public",           // published
+	"log_heads.tree",            // hashes, published
+	"log_heads.signatures",      // published
+	"log_tiles.hashes",          // published
+	"anchors.root",              // a hash
+	"global_log.tree",           // hashes, published
+	"global_log.signatures",     // published
+	"global_entries.entry",      // published
+	"global_tiles.hashes",       // published
 }
 
 // A column of bytes is either in the list of what is sealed or named above, so that

@@ -21,13 +21,14 @@ const sqliteReaders = 4
 // goroutine; the others are read-only. WAL with synchronous=FULL: a commit is on
 // the disk before anyone is told of it.
 type sqlite struct {
-	db    *sql.DB // holds the one writing connection
-	conn  *sql.Conn
-	reads *sql.DB
-	stmts sqliteStatements
+	db     *sql.DB // holds the one writing connection
+	conn   *sql.Conn
+	reads  *sql.DB
+	stmts  sqliteStatements
+	notary *notary
 }
 
-func openSQLite(ctx context.Context, dir string) (engine, *sql.DB, error) {
+func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, error) {
 	file, err := privateFile(dir)
 	if err != nil {
 		return nil, nil, err
@@ -48,7 +49,7 @@ func openSQLite(ctx context.Context, dir string) (engine, *sql.DB, error) {
 	}
 	reads.SetMaxOpenConns(sqliteReaders)
 	reads.SetMaxIdleConns(sqliteReaders)
-	e := &sqlite{db: db, reads: reads}
+	e := &sqlite{db: db, reads: reads, notary: n}
 	if e.conn, err = db.Conn(ctx); err == nil {
 		e.stmts, err = prepareSQLite(ctx, e.conn)
 	}
@@ -145,7 +146,11 @@ func (e *sqlite) commit(ctx context.Context, batch []*write) error {
 	if err := t.load(r); err != nil {
 		return lost(err)
 	}
+	if err := e.notary.check(r); err != nil {
+		return err
+	}
 	decideAll(r, batch)
+	e.notary.sign(r)
 	if err := t.save(r); err != nil {
 		return lost(err)
 	}

@@ -157,7 +157,7 @@ func found(err error) (bool, error) {
 
 // save writes what was decided.
 func (t *sqliteTx) save(r *rows) error {
-	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveProofs, t.saveRecords, t.saveOnce} {
+	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveProofs, t.saveRecords, t.saveTiles, t.saveOnce} {
 		if err := step(r); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (t *sqliteTx) save(r *rows) error {
 func (t *sqliteTx) saveLogs(r *rows) error {
 	for k, l := range r.logs {
 		if l != nil && l.dirty {
-			if err := t.exec(sqliteSaveLog, string(k.ws), string(k.mode), l.size, l.epoch); err != nil {
+			if err := t.exec(sqliteSaveLog, string(k.ws), string(k.mode), l.size, l.epoch, l.tree.Pack(), l.signed); err != nil {
 				return wrap(err, "save log head")
 			}
 		}

@@ -1,6 +1,11 @@
 package store
 
 const (
+	// Rows of every workspace: on PostgreSQL functions of the owner's tell these.
+	sqliteLogsThere = `select workspace, mode, size from log_heads where size > 0`
+	sqliteLogsAhead = `select h.workspace, h.mode, h.size from log_heads h left join anchor_keys k on k.workspace = h.workspace and k.mode = h.mode
+		where h.size > coalesce(k.size, 0) limit $1`
+
 	sqliteBegin    = `begin immediate`
 	sqliteCommit   = `commit`
 	sqliteRollback = `rollback`
@@ -11,7 +16,10 @@ const (
 	sqliteLoadChildren = `select workspace, mode, id, ` + hotToken + ` from tokens
 		where workspace = $1 and mode = $2 and parent = $3 and parent <> '' and expires_at > $4 and revoked_at = 0`
 
-	sqliteSaveLog     = `update log_heads set size = $3, epoch = $4 where workspace = $1 and mode = $2`
+	sqliteSaveLog    = `update log_heads set size = $3, epoch = $4, tree = $5, signatures = $6 where workspace = $1 and mode = $2`
+	sqliteReadLeaves = `select commitment from access_records where workspace = $1 and mode = $2 and seq >= $3 and seq < $4 order by seq`
+	sqliteSaveTile   = `insert into log_tiles (workspace, mode, level, tile, hashes) values ($1, $2, $3, $4, $5)
+		on conflict (workspace, mode, level, tile) do update set hashes = cast(hashes || excluded.hashes as blob)`
 	sqliteSaveUsage   = `update usage set hydrations = $4 where workspace = $1 and mode = $2 and month = $3`
 	sqliteSaveToken   = `update tokens set hydrations = $4, drawn = $5, revoked_at = $6, revoke_reason = $7 where workspace = $1 and mode = $2 and id = $3`
 	sqliteSaveSession = `update sessions set head = coalesce($4, head), state = $5, fingerprint = $6, captured_at = $7, updated_at = $8,
@@ -56,7 +64,7 @@ const (
 // The rows a batch locks, by key. What a row is made of is what takeLog and the
 // like scan.
 var (
-	sqliteLogs = newSQLiteLoad(2, `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies from log_heads l join workspaces w on w.workspace = l.workspace
+	sqliteLogs = newSQLiteLoad(2, `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies, w.token_receipts > 0, l.tree, l.signatures from log_heads l join workspaces w on w.workspace = l.workspace
 		where l.workspace = ? and l.mode = ?`)
 	sqliteUsage  = newSQLiteLoad(3, `select workspace, mode, month, hydrations from usage where workspace = ? and mode = ? and month = ?`)
 	sqliteTokens = newSQLiteLoad(3, `select workspace, mode, id, `+hotToken+`
@@ -71,7 +79,7 @@ var (
 
 var sqliteTexts = []string{
 	sqliteBegin, sqliteCommit, sqliteRollback, sqliteLoadChildren, loadEnd, sqliteAddEnd, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
-	sqliteSaveLog, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
+	sqliteSaveLog, sqliteReadLeaves, sqliteSaveTile, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
 	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent, sqliteAddOnce,
 	sqliteAddProof, sqliteSweepProofs,
 }

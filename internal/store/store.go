@@ -22,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"hodl"
+	"hodl/internal/ledger"
 	"hodl/internal/seal"
 )
 
@@ -44,6 +45,7 @@ type Store struct {
 	reads      *sql.DB
 	writer     *writer
 	engine     engine
+	notary     *notary
 	ring       *seal.Ring
 	master     *seal.Master
 	ids        *hodl.IDs
@@ -70,12 +72,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Queue == 0 {
 		o.Queue = 4096
 	}
-	s := &Store{ids: &hodl.IDs{}, log: o.Log, now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }}
+	s := &Store{ids: &hodl.IDs{}, log: o.Log, notary: &notary{roots: map[partition]ledger.Hash{}}, now: func() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }}
 	var err error
 	if o.Database != "" {
-		s.engine, s.reads, err = openPostgres(ctx, o)
+		s.engine, s.reads, err = openPostgres(ctx, o, s.notary)
 	} else {
-		s.engine, s.reads, err = openSQLite(ctx, o.Dir)
+		s.engine, s.reads, err = openSQLite(ctx, o.Dir, s.notary)
 	}
 	if err != nil {
 		return nil, err

@@ -119,8 +119,8 @@ func (s *Store) Workspace(ctx context.Context, id hodl.WorkspaceID) (*hodl.Works
 func readWorkspace(ctx context.Context, q querier, id hodl.WorkspaceID, locked string) (*hodl.Workspace, error) {
 	w := &hodl.Workspace{ID: id}
 	var created, ttl int64
-	err := q.QueryRowContext(ctx, `select name, label, plan, created_at, max_ttl_seconds, max_hydrations, hydrations_an_hour from workspaces where workspace = $1`+locked, id).
-		Scan(&w.Name, &w.Label, &w.Plan, &created, &ttl, &w.Limits.MaxHydrations, &w.Limits.Hourly)
+	err := q.QueryRowContext(ctx, `select name, label, plan, created_at, max_ttl_seconds, max_hydrations, hydrations_an_hour, token_receipts > 0 from workspaces where workspace = $1`+locked, id).
+		Scan(&w.Name, &w.Label, &w.Plan, &created, &ttl, &w.Limits.MaxHydrations, &w.Limits.Hourly, &w.Receipts)
 	w.CreatedAt, w.Limits.TTL = timeOf(created), time.Duration(ttl)*time.Second
 	return w, err
 }
@@ -158,9 +158,17 @@ func (s *Store) ChangeWorkspace(ctx context.Context, id hodl.WorkspaceID, change
 			return err
 		}
 		out = w
-		_, err = tx.ExecContext(ctx, `update workspaces set label = $2, max_ttl_seconds = $3, max_hydrations = $4, hydrations_an_hour = $5 where workspace = $1`,
-			id, w.Label, int64(w.Limits.TTL.Seconds()), w.Limits.MaxHydrations, w.Limits.Hourly)
+		_, err = tx.ExecContext(ctx, `update workspaces set label = $2, max_ttl_seconds = $3, max_hydrations = $4, hydrations_an_hour = $5, token_receipts = $6 where workspace = $1`,
+			id, w.Label, int64(w.Limits.TTL.Seconds()), w.Limits.MaxHydrations, w.Limits.Hourly, oneIf(w.Receipts))
 		return err
 	})
 	return out, missing(err, "workspace", id)
+}
+
+// oneIf is a boolean as a column of both engines.
+func oneIf(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -9,6 +9,7 @@ import (
 
 	"hodl"
 	"hodl/internal/fingerprint"
+	"hodl/internal/ledger"
 	"hodl/internal/store"
 )
 
@@ -23,6 +24,7 @@ func (w *world) checkLog(t testing.TB, ws hodl.WorkspaceID, m hodl.Mode) int {
 	must(t, err)
 	defer rows.Close()
 	n := 0
+	tree := &ledger.Frontier{}
 	for ; rows.Next(); n++ {
 		var seq int64
 		var body string
@@ -35,9 +37,11 @@ func (w *world) checkLog(t testing.TB, ws hodl.WorkspaceID, m hodl.Mode) int {
 		sum := sha256.Sum256([]byte("hodl/acc/v1" + string(salt) + body))
 		equal(t, "commitment", commitment, sum[:])
 		equal(t, "length of the salt", len(salt), 32)
+		tree.Append(ledger.Leaf(commitment), nil)
 	}
 	must(t, rows.Err())
 	equal(t, "size in the log's head", one[int](t, w, `select size from log_heads where workspace = $1 and mode = $2`, ws, m), n)
+	w.checkHead(t, ws, m, tree)
 	equal(t, "records without details", one[int](t, w, `select count(*) from access_records where workspace = $1 and mode = $2`, ws, m), n)
 	return n
 }

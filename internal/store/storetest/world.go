@@ -55,6 +55,7 @@ func (w *world) open(t testing.TB) *store.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), w.db.Options)
 	must(t, err)
+	s.SignLogs(signer{})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
