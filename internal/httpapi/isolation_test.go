@@ -34,8 +34,8 @@ var plain = []route{
 var values = map[string][]string{
 	"session_id": {"{ses}"}, "jti": {"{jti}"}, "actor": {"{key}"}, "user": {"{usr}"}, "from": {"{fp}"}, "to": {"{fp}"},
 	"q": {"{word}", "-nothing {word}", "is:deleted", "tag:{tag}", "url:{url}"}, "tag": {"{tag}"}, "prefix": {"{tag}"}, "url": {"https://{url}"}, "cursor": {"{cursor}"},
-	"limit": {"1", "100"}, "since": {"2020-01-01T00:00:00Z"}, "until": {"2030-01-01T00:00:00Z"}, "version": {"1"}, "source": {"rest"}, "kind": {"mint"}, "status": {"active"},
-	"mode": {"live"}, "by": {"member"}, "format": {},
+	"limit": {"1", "100"}, "since": {"2020-01-01T00:00:00Z", "{acr}"}, "until": {"2030-01-01T00:00:00Z"}, "version": {"1"}, "source": {"rest"}, "kind": {"mint"}, "status": {"active"},
+	"max_tokens": {"1200"}, "include": {"{acr}e1"}, "mode": {"live"}, "by": {"member"}, "format": {},
 
 	"If-Match": {`"{fp}"`, `"{version}"`}, "Idempotency-Key": {}, "Hodl-Audience": {}, "DPoP": {}, "Accept": {}, "Content-Type": {},
 	"X-Unihodl-Format": {}, "X-Unihodl-StepUp": {},
