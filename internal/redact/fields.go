@@ -3,6 +3,7 @@ package redact
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"hodl"
 	"hodl/internal/detect"
@@ -58,7 +59,7 @@ func (f *field) general() string {
 // contentFields lists every text of the content that a client can have written, in
 // the order that placeholders are numbered in.
 func contentFields(c *hodl.Content) []field {
-	w := walker{fields: make([]field, 0, 2+4*len(c.Tabs)+2*len(c.Media)+4*len(c.Thread)+len(c.Tags)+len(c.Notes)+8*len(c.Hodls))}
+	w := walker{fields: fieldPool.Get().(*fieldList).list}
 	w.add("title", -1, "", &c.Title, detect.Text)
 	w.add("summary", -1, "", &c.Summary, detect.Text)
 	for i := range c.Tabs {
@@ -83,6 +84,16 @@ func contentFields(c *hodl.Content) []field {
 		w.add("notes", i, "body", &c.Notes[i].Body, detect.Text)
 	}
 	return w.fields
+}
+
+type fieldList struct{ list []field }
+
+var fieldPool = sync.Pool{New: func() any { return new(fieldList) }}
+
+// freeFields forgets fields and keeps their memory for others.
+func freeFields(list []field) {
+	clear(list)
+	fieldPool.Put(&fieldList{list[:0]})
 }
 
 type walker struct {

@@ -9,13 +9,14 @@ import (
 
 // A placeholder stands for a value: [EMAIL_1], and __EMAIL_1__ within an address,
 // which stays one. Equal values have equal placeholders in all of a session.
-type placeholder struct {
-	label  string
-	number int
+type placeholder struct{ text string }
+
+func newPlaceholder(label string, number int) placeholder {
+	return placeholder{"[" + label + "_" + strconv.Itoa(number) + "]"}
 }
 
-func (p placeholder) name() string      { return p.label + "_" + strconv.Itoa(p.number) }
-func (p placeholder) inText() string    { return "[" + p.name() + "]" }
+func (p placeholder) name() string      { return p.text[1 : len(p.text)-1] }
+func (p placeholder) inText() string    { return p.text }
 func (p placeholder) inAddress() string { return "__" + p.name() + "__" }
 
 // fit returns the placeholder as it fits where text[start:end] stands.
@@ -109,10 +110,10 @@ func (n *numbering) placeholder(r *detect.Rule, text string) placeholder {
 	if n.given == nil {
 		n.given, n.next = map[removed]placeholder{}, map[string]int{}
 	}
-	p := placeholder{label: r.Label}
+	var p placeholder
 	for {
 		n.next[r.Label]++
-		if p.number = n.next[r.Label]; len(n.taken) == 0 || !n.taken[p.name()] {
+		if p = newPlaceholder(r.Label, n.next[r.Label]); len(n.taken) == 0 || !n.taken[p.name()] {
 			break
 		}
 	}

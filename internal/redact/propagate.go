@@ -55,6 +55,8 @@ func (j *job) passes(f *field) bool {
 // beginnings, which tokens of a kind share.
 type needles struct {
 	forms   forms
+	padded  []byte // memory of [needles.inBase64], as is coded
+	coded   []byte
 	list    []needle
 	heads   []needleHead // 0 is none
 	buckets [1 << 11]int32
@@ -90,6 +92,8 @@ func needlesFor(fields []field) *needles {
 // free forgets the values and keeps the memory.
 func (n *needles) free() {
 	clear(n.list)
+	clear(n.padded)
+	clear(n.coded)
 	n.list, n.forms = n.list[:0], forms{}
 	clear(n.buckets[:])
 	clear(n.filter[:])
@@ -112,9 +116,11 @@ func (n *needles) add(v string, r *detect.Rule) {
 		n.encoded(v, r, secret)
 		return
 	}
-	if u, err := url.PathUnescape(v); err == nil && u != v && len(u) >= shortestData {
-		n.put(u, r, !secret)
-		v = u
+	if strings.IndexByte(v, '%') >= 0 {
+		if u, err := url.PathUnescape(v); err == nil && u != v && len(u) >= shortestData {
+			n.put(u, r, !secret)
+			v = u
+		}
 	}
 	if n.forms.percent || n.forms.plus {
 		n.form(v, url.QueryEscape(v), r, !secret)
@@ -135,9 +141,7 @@ func (n *needles) form(v, form string, r *detect.Rule, word bool) {
 // encoded adds the forms of a secret in base64.
 func (n *needles) encoded(v string, r *detect.Rule, secret bool) {
 	if secret && len(v) >= 8 {
-		for _, form := range inBase64(v) {
-			n.put(form, r, false)
-		}
+		n.inBase64(v, r)
 	}
 }
 
@@ -166,24 +170,23 @@ func quoted(v string) string {
 	return string(b[1 : len(b)-1])
 }
 
-// inBase64 returns what of the base64 of a text that holds v depends on v alone, for
+// inBase64 adds what of the base64 of a text that holds v depends on v alone, for
 // each of the three places it may start at.
-func inBase64(v string) []string {
-	out := make([]string, 0, 6)
-	padded := append(make([]byte, 2, 2+len(v)), v...)
+func (n *needles) inBase64(v string, r *detect.Rule) {
+	n.padded = append(append(n.padded[:0], 0, 0), v...)
 	for shift := range 3 {
-		raw := padded[2-shift:]
+		raw := n.padded[2-shift:]
 		from, to := [...]int{0, 2, 3}[shift], len(raw)/3*4
 		if to-from < 10 {
 			continue
 		}
-		s := base64.RawStdEncoding.EncodeToString(raw)[from:to]
-		out = append(out, s)
-		if strings.ContainsAny(s, "+/") {
-			out = append(out, base64.RawURLEncoding.EncodeToString(raw)[from:to])
+		n.coded = base64.RawStdEncoding.AppendEncode(n.coded[:0], raw)
+		form := string(n.coded[from:to])
+		n.put(form, r, false)
+		if strings.ContainsAny(form, "+/") {
+			n.put(strings.NewReplacer("+", "-", "/", "_").Replace(form), r, false)
 		}
 	}
-	return out
 }
 
 func (n *needles) put(v string, r *detect.Rule, word bool) {

@@ -111,6 +111,7 @@ func (p *Policy) Apply(session hodl.Session, content hodl.Content) (r Redacted, 
 		content: copyContent(content), policies: slices.Clone(p.uses),
 	}
 	j := newJob(p.layers, contentFields(&r.content))
+	defer func() { freeFields(j.fields) }()
 	if err := j.run(); err != nil {
 		return Redacted{}, err
 	}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"hodl"
+	"hodl/internal/detect"
+	"hodl/internal/redact"
+)
+
+func redactName(what string) string { return "redact: balanced, " + what }
+func bareName(what string) string   { return "redact: the bare pass, " + what }
+
+// hostiles are texts made to cost much, each repeated to 1 MB in one line.
+var hostiles = map[string]string{
+	"1 MB of keywords":         "password token secret key ",
+	"one line of 1 MB":         "x",
+	"1 MB of nested encodings": `%2522\\\"cGFzc3dvcmQ9%25`,
+}
+
+// redactMeasures compares a policy, fields in and fields out, with the bare pass of
+// keywords over the same texts, on one core.
+func redactMeasures(context.Context, string) ([]measure, func(), error) {
+	policy, _ := redact.Lookup("balanced")
+	session := hodl.Session{ID: "ses_01KAQ3M7T4Z0X8W2V6R5N9P1JF"}
+	var all []measure
+	add := func(what string, c hodl.Content) {
+		all = append(all, measure{bareName(what), "/s", func(ctx context.Context, d time.Duration) (result, error) {
+			return closedLoop(ctx, 1, d, func(context.Context, int, int) error { barePass(&c); return nil })
+		}}, measure{redactName(what), "/s", func(ctx context.Context, d time.Duration) (result, error) {
+			return closedLoop(ctx, 1, d, func(context.Context, int, int) error {
+				_, err := policy.Apply(session, c)
+				return err
+			})
+		}})
+	}
+	add("8 KB with 5 values", sensitive(8<<10, 5))
+	add("64 KB with 27 values", sensitive(64<<10, 27))
+	for what, unit := range hostiles {
+		add(what, hodl.Content{Notes: []hodl.Note{{Body: strings.Repeat(unit, 1<<20/len(unit))}}})
+	}
+	return all, func() {}, nil
+}
+
+func barePass(c *hodl.Content) {
+	for i := range c.Tabs {
+		detect.Keywords(c.Tabs[i].URL)
+		detect.Keywords(c.Tabs[i].Title)
+		detect.Keywords(c.Tabs[i].SelectedText)
+	}
+	for i := range c.Notes {
+		detect.Keywords(c.Notes[i].Body)
+	}
+}
+
+// sensitive is content of about size bytes in tabs and notes, with so many values to
+// remove. They are joined from parts: scanners would find whole ones here.
+func sensitive(size, values int) hodl.Content {
+	const prose = "The retry loop in client.go backs off twice before it gives up. Deploys happen on Tuesdays at 10:30 from main, version v1.24.3. "
+	planted := [...]string{
+		"token ghp" + "_x%dKq2LmZ4vRt7WnYbC3dEfGhJ5sPaQ1uT9iOk", `password = "Tr0ub%ddor&3xyz"`, "mail quentin%d@example.org", "call +49 30 9018204%d", `"client_secret": "q%d` + `r5TnW2kLp9XvB4mJd"`,
+	}
+	var c hodl.Content
+	for i, n := 0, 0; n < size; i++ {
+		tab := hodl.Tab{
+			URL: fmt.Sprintf("https://pkg.go.dev/net/http/page%d?tab=doc#Transport.RoundTrip", i), Title: "http package - net/http - Go Packages",
+			SelectedText: prose + "func (c *Client) do(req *http.Request) (*http.Response, error) {\n\treturn c.http.Do(req)\n}\n",
+		}
+		note := hodl.Note{ID: int64(i), Body: prose + "Tokens are counted per request, the key of the map is the session's name. "}
+		if i < values {
+			note.Body += fmt.Sprintf(planted[i%len(planted)], 10+i)
+		}
+		c.Tabs, c.Notes = append(c.Tabs, tab), append(c.Notes, note)
+		n += len(tab.URL) + len(tab.Title) + len(tab.SelectedText) + len(note.Body)
+	}
+	return c
+}

@@ -1,0 +1,5 @@
+//go:build !gore2regex
+
+package interop_test
+
+const engine = "gitleaks with regexp"
