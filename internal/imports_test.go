@@ -52,6 +52,7 @@ var table = map[string]rule{
 	// What the commands know of the machine they run on.
 	"internal/checkout": {},
 	"internal/audit":    {may: join(pure, "internal/ledger")},
+	"internal/witness":  {may: []string{"internal/ledger"}},
 	"internal/queue":    {may: []string{"golang.org/x/sys/..."}},
 
 	// The way to the disk, and who comes in.
@@ -69,7 +70,7 @@ var table = map[string]rule{
 
 	// Where the parts meet.
 	"internal/serve": {may: []string{"internal/...", anyModule}},
-	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "receipt", "internal/audit", "internal/ledger", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/queue", "internal/redact", "internal/detect", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
+	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "receipt", "internal/audit", "internal/ledger", "internal/witness", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/httpapi", "internal/mcpserver", "internal/queue", "internal/redact", "internal/detect", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
 
 	// For other people's programs.
 	"client":   {},

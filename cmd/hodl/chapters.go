@@ -11,7 +11,8 @@ import (
 var chapters = []struct{ title, commands string }{
 	{"What you work on:", "hold list search show resume edit delete tags check import export queue"},
 	{"Sessions, and agents that get them:", "session token hydrate audience policy mcp"},
-	{"Keys, people and use:", "key me member user workspace usage audit"},
+	{"Keys, people and use:", "key me member user workspace usage"},
+	{"Proof:", "audit witness"},
 	{"Texts:", "redact"},
 	{"The server:", "serve doctor config backup restore seal"},
 }
