@@ -1,6 +1,9 @@
 package detect
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // A look is what is done where a keyword stands.
 type look uint8
@@ -97,21 +100,22 @@ var keywords = func() []keyword {
 	return list
 }()
 
-var machine = func() *automaton {
+// machine finds the keywords. It is built for the first text: most commands read none.
+var machine = sync.OnceValue(func() *automaton {
 	texts := make([]string, len(keywords))
 	for i, k := range keywords {
 		texts[i] = k.text
 		keywords[i].loose = strings.ContainsFunc(k.text, func(r rune) bool { return r >= 0x80 || r >= '0' && r <= '9' })
 	}
 	return newAutomaton(texts)
-}()
+})
 
 // Keywords appends nothing and looks at nothing: it is the bare pass, for
 // benchmarks to compare with. It returns how many keywords there are in text.
 func Keywords(text string) int {
 	s := scanners.Get().(*scanner)
 	defer scanners.Put(s)
-	s.hits = machine.find(s.hits[:0], text)
+	s.hits = machine().find(s.hits[:0], text)
 	return len(s.hits)
 }
 

@@ -3,7 +3,7 @@ package detect
 // pass goes over the text once, in two automata side by side: the keywords leave
 // hits, and the words worth a look, which few are, leave marks where they end.
 func (s *scanner) pass() {
-	state, r := uint16(0), uint8(0)
+	machine, state, r := machine(), uint16(0), uint8(0)
 	for i := 0; i < len(s.text); {
 		i, state, r = machine.both(s.text, i, state, r)
 		if state >= machine.accept {
