@@ -160,7 +160,7 @@ func (x *eraser) saveTiles(ctx context.Context, r *rows) error {
 // delete deletes what is theirs. The triggers let the details go, now that the log
 // says so.
 func (x *eraser) delete(ctx context.Context) error {
-	words := `delete from hodl_words where rowid in (select place from hodls where workspace = $1 and member = $2)`
+	words := sqliteEraseWords
 	if x.Engine() == "postgres" {
 		words = `delete from hodl_words where workspace = $1 and member = $2`
 	}

@@ -167,7 +167,7 @@ func (a *anchoring) turn(ctx context.Context, tx *sql.Tx) (bool, error) {
 	var at int64
 	var tree []byte
 	a.log = &logRow{}
-	err := tx.QueryRowContext(ctx, `select size, tree, signatures, at from global_log where id = 1`+a.locked()).Scan(&a.log.size, &tree, &a.log.signed, &at)
+	_, err := found(tx.QueryRowContext(ctx, `select size, tree, signatures, at from global_log where id = 1`+a.locked()).Scan(&a.log.size, &tree, &a.log.signed, &at))
 	if err != nil {
 		return false, err
 	}
@@ -250,7 +250,8 @@ func (a *anchoring) save(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	head := a.globalHead()
-	_, err := tx.ExecContext(ctx, `update global_log set size = $1, tree = $2, signatures = $3, at = $4 where id = 1`,
+	_, err := tx.ExecContext(ctx, `insert into global_log (id, size, tree, signatures, at) values (1, $1, $2, $3, $4)
+		on conflict (id) do update set size = excluded.size, tree = excluded.tree, signatures = excluded.signatures, at = excluded.at`,
 		a.log.size, a.log.tree.Pack(), (*a.notary.signer.Load()).Sign(head.Checkpoint), micros(a.now()))
 	return err
 }
@@ -279,7 +280,7 @@ func (s *Store) ServerLogHead(ctx context.Context) (*LogHead, error) {
 func (s *Store) readServerHead(ctx context.Context, q querier) (*LogHead, error) {
 	a := &anchoring{Store: s, log: &logRow{}}
 	var tree []byte
-	err := q.QueryRowContext(ctx, `select size, tree, signatures from global_log where id = 1`).Scan(&a.log.size, &tree, &a.log.signed)
+	_, err := found(q.QueryRowContext(ctx, `select size, tree, signatures from global_log where id = 1`).Scan(&a.log.size, &tree, &a.log.signed))
 	if err == nil {
 		a.log.tree, err = ledger.NewFrontier(a.log.size, tree)
 	}
@@ -322,7 +323,10 @@ func (s *Store) checkGlobalLog(ctx context.Context) error {
 		const name = "the server's log"
 		var size, end int64
 		var tree, signatures []byte
-		err := q.QueryRowContext(ctx, `select size, tree, signatures, (select coalesce(max(place), -1) + 1 from global_entries) from global_log where id = 1`).Scan(&size, &tree, &signatures, &end)
+		err := q.QueryRowContext(ctx, `select coalesce(max(place), -1) + 1 from global_entries`).Scan(&end)
+		if err == nil {
+			_, err = found(q.QueryRowContext(ctx, `select size, tree, signatures from global_log where id = 1`).Scan(&size, &tree, &signatures))
+		}
 		if err != nil || size == 0 && end == 0 {
 			return err
 		}

@@ -83,3 +83,6 @@ var sqliteTexts = []string{
 	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent, sqliteAddOnce,
 	sqliteAddProof, sqliteSweepProofs,
 }
+
+// sqliteEraseWords takes what the index knows of a person's hodls: its rows are theirs.
+const sqliteEraseWords = `delete from hodl_words where rowid in (select place from hodls where workspace = $1 and member = $2)`

@@ -1,12 +1,11 @@
 -- The server's own log: an entry for each workspace's log that has grown, about every
 -- second. Its entries tell nobody but the workspace whose they are.
 create table global_log (
-    id         bigint not null primary key,  -- always 1
+    id         bigint not null primary key,  -- always 1; no row while the log is empty
     size       bigint not null,
     tree       bytea  not null,              -- as in log_heads
     signatures bytea  not null,
     at         bigint not null );            -- when it last grew
-insert into global_log (id, size, tree, signatures, at) values (1, 0, /*sqlite: x'', x'', */ /*postgres: '', '', */ 0);
 create table global_entries (
     place      bigint not null primary key,
     entry      bytea  not null );            -- 64 bytes: a tag and a salted hash of a head
