@@ -126,7 +126,7 @@ func (e *env) verifyFile(name string, vkeys []string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	report, err := audit.Export(f, audit.Log{}, verifiers...)
 	return e.printReport(report, err)
 }

@@ -65,9 +65,10 @@ func (w *world) rowsOf(tables ...string) string {
 	w.must(err)
 	defer db.Close()
 	var all strings.Builder
-	for _, table := range tables {
+	read := func(table string) {
 		rows, err := db.Query(`select * from ` + table)
 		w.must(err)
+		defer rows.Close()
 		columns, err := rows.Columns()
 		w.must(err)
 		for rows.Next() {
@@ -81,7 +82,9 @@ func (w *world) rowsOf(tables ...string) string {
 			}
 		}
 		w.must(rows.Err())
-		w.must(rows.Close())
+	}
+	for _, table := range tables {
+		read(table)
 	}
 	return all.String()
 }

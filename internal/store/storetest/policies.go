@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -79,7 +80,7 @@ func testPolicyInForce(t *testing.T, w *world) {
 		var locked store.PolicyState
 		stop := fmt.Errorf("only looking")
 		err = w.Hydrate(ctx, use, func(a store.Admission) error { locked = a.Session.Policy; return stop }, w.record(hodl.KindHydrate, k.Session, k.ID), detail)
-		equal(t, "refusal", err == stop, true)
+		equal(t, "refusal", errors.Is(err, stop), true)
 		equal(t, "read and locked", a.Session.Policy, locked)
 		return locked
 	}
