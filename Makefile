@@ -46,7 +46,7 @@ CURL := command -v curl >/dev/null || { apt-get update -q && apt-get install -y 
 test: ## Run every test on both engines; installs PostgreSQL when it is missing
 	@$(CURL)
 	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
-	@for module in $(NESTED); do (cd $$module && set -x && $(GOTEST) ./...); done
+	@for module in $(NESTED); do (cd $$module && set -x && $(CURDIR)/$(TESTDB) $(GOTEST) ./...); done
 
 check: ## Check format, vet and lint
 	@unformatted=$$(gofmt -l .); \
