@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -100,13 +99,5 @@ func (c *Client) Proof(ctx context.Context, id hodl.RecordID) (string, error) {
 func (c *Client) ExportRecords(ctx context.Context, user string, w io.Writer) error {
 	q := Page{}.query()
 	set(q, "user", strings.TrimSpace(user))
-	answer, err := c.open(ctx, call{method: "GET", path: "/v1/access_records/export", query: q}, c.patient())
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if _, err := io.Copy(w, answer.Body); err != nil {
-		return fmt.Errorf("the export broke off: %w", err)
-	}
-	return nil
+	return c.export(ctx, call{method: "GET", path: "/v1/access_records/export", query: q}, w)
 }

@@ -32,7 +32,12 @@ type Imported struct {
 // GET /v1/hodls/export. When it returns nil, all of them are there. It takes as long
 // as ctx lets it.
 func (c *Client) ExportHodls(ctx context.Context, w io.Writer) error {
-	answer, err := c.open(ctx, call{method: "GET", path: "/v1/hodls/export"}, c.patient())
+	return c.export(ctx, call{method: "GET", path: "/v1/hodls/export"}, w)
+}
+
+// export copies an answer to w, however long it takes.
+func (c *Client) export(ctx context.Context, k call, w io.Writer) error {
+	answer, err := c.open(ctx, k, c.patient())
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,9 @@ verify checks the file without a server.`,
 			if err != nil {
 				return err
 			}
-			lines, err := wholeFile(file, func(w io.Writer) error { return api.ExportRecords(c.Context(), user, w) })
+			lines, err := e.exportTo(file, "records", func(w io.Writer) error { return api.ExportRecords(c.Context(), user, w) })
 			if err != nil {
-				return e.failed(err)
+				return err
 			}
 			if e.json {
 				return e.printJSON(map[string]any{"file": file, "records": lines - 1})
@@ -49,21 +49,6 @@ verify checks the file without a server.`,
 	c.Flags().StringVarP(&file, "output", "o", "", "`FILE` to write to")
 	c.Flags().StringVar(&user, "user", "", "whose records to show: an id, or all; your own when absent")
 	return e.reaches(c)
-}
-
-// wholeFile writes a file beside the place it goes to, and moves it there when it is
-// whole and on disk. It returns how many lines it has.
-func wholeFile(name string, write func(io.Writer) error) (lines int64, err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp") // 0600
-	if err != nil {
-		return 0, err
-	}
-	counted := &lineCounter{to: f, show: func(string, int64, int64) {}}
-	err = write(counted)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return 0, errors.Join(err, os.Remove(f.Name()))
-	}
-	return counted.lines, os.Rename(f.Name(), name)
 }
 
 func auditVerifyCommand(e *env) *cobra.Command {

@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"hodl/client"
+	"hodl/internal/file"
 )
 
 func exportCommand(e *env) *cobra.Command {
-	var file string
+	var name string
 	c := &cobra.Command{
 		Use: "export", Short: "Write all hodls to a file, one JSON value a line", Args: exactly(),
 		Long: `Writes every hodl as JSON, one on each line, newest first: to standard output, or
@@ -24,20 +23,27 @@ then. hodl import reads it again.`,
 		Example: `  hodl export -o hodls.ndjson
   hodl export | jq -r 'select(.tags | index("cache")) | .url'`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if file == "" && e.json {
+			if name == "" && e.json {
 				return hint(usagef("an export is one JSON value a line"), "give -o with --json, or leave --json out")
 			}
 			api, err := e.client()
 			if err != nil {
 				return err
 			}
-			if file == "" {
+			if name == "" {
 				return e.failed(e.exportHere(c.Context(), api))
 			}
-			return e.exportTo(c.Context(), api, file)
+			lines, err := e.exportTo(name, "hodls", func(w io.Writer) error { return api.ExportHodls(c.Context(), w) })
+			if err != nil {
+				return err
+			}
+			if e.json {
+				return e.printJSON(map[string]any{"file": name, "hodls": lines})
+			}
+			return e.printLine(fmt.Sprintf("wrote %d hodls to %s", lines, name))
 		},
 	}
-	c.Flags().StringVarP(&file, "output", "o", "", "`FILE` to write to")
+	c.Flags().StringVarP(&name, "output", "o", "", "`FILE` to write to")
 	return e.reaches(c)
 }
 
@@ -47,38 +53,26 @@ func (e *env) exportHere(ctx context.Context, api *client.Client) error {
 	return errors.Join(api.ExportHodls(ctx, lines), lines.flush())
 }
 
-// exportTo writes a file beside the place it goes to, and moves it there when it is
-// whole and on disk.
-func (e *env) exportTo(ctx context.Context, api *client.Client, name string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // it is the first error that tells
-		}
-	}()
+// exportTo writes lines to a file, which is there whole or not at all, and tells how
+// many.
+func (e *env) exportTo(name, what string, export func(io.Writer) error) (lines int64, err error) {
 	show, finish := e.progress()
-	counted := &lineCounter{to: f, show: show}
-	failed := api.ExportHodls(ctx, counted)
-	finish()
-	if err := errors.Join(f.Sync(), f.Close()); failed == nil && err != nil {
-		return err
-	}
+	counted := &lineCounter{what: what, show: show}
+	var failed error
+	err = file.Replace(name, func(w io.Writer) error {
+		counted.to = w
+		failed = export(counted)
+		finish()
+		return failed
+	})
 	if failed != nil {
-		return e.failed(failed)
+		return 0, e.failed(failed)
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	if e.json {
-		return e.printJSON(map[string]any{"file": name, "hodls": counted.lines})
-	}
-	return e.printLine(fmt.Sprintf("wrote %d hodls to %s", counted.lines, name))
+	return counted.lines, err
 }
 
 type lineCounter struct {
+	what  string
 	to    io.Writer
 	lines int64
 	show  func(stage string, done, total int64)
@@ -86,7 +80,7 @@ type lineCounter struct {
 
 func (l *lineCounter) Write(b []byte) (int, error) {
 	l.lines += int64(bytes.Count(b, []byte("\n")))
-	l.show("hodls", l.lines, 0)
+	l.show(l.what, l.lines, 0)
 	return l.to.Write(b)
 }
 

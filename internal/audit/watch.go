@@ -3,10 +3,11 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"hodl/internal/file"
 	"hodl/internal/ledger"
 )
 
@@ -51,13 +52,8 @@ func (w *Watch) Look(text string) (last, c ledger.Checkpoint, first bool, err er
 
 // keep replaces the file as a whole.
 func (w *Watch) keep(text string) error {
-	f, err := os.CreateTemp(filepath.Dir(w.File), "."+filepath.Base(w.File)+".*.tmp")
-	if err != nil {
+	return file.Replace(w.File, func(to io.Writer) error {
+		_, err := io.WriteString(to, strings.TrimRight(text, "\n")+"\n")
 		return err
-	}
-	_, err = f.WriteString(strings.TrimRight(text, "\n") + "\n")
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return os.Rename(f.Name(), w.File)
+	})
 }

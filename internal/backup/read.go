@@ -35,8 +35,8 @@ type reader struct {
 }
 
 // Look returns what a backup says of itself, unproven.
-func Look(file string) (*Manifest, error) {
-	f, err := os.Open(file)
+func Look(name string) (*Manifest, error) {
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open the backup: %w", err)
 	}
@@ -51,8 +51,8 @@ func Look(file string) (*Manifest, error) {
 // read hands every row to take, and then proves that these were all, unchanged, and
 // written by a server of this master key. Whoever takes rows keeps none of them
 // before read has returned.
-func read(file string, m *seal.Master, take func(*store.Table, []any) error, progress func(string, int64, int64)) (*Summary, error) {
-	f, err := os.Open(file)
+func read(name string, m *seal.Master, take func(*store.Table, []any) error, progress func(string, int64, int64)) (*Summary, error) {
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open the backup: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"hodl/internal/file"
 	"hodl/internal/seal"
 	"hodl/internal/store"
 )
@@ -23,9 +24,9 @@ type Target struct {
 // Restore makes the database of t from a backup. It refuses a database that is there;
 // the new one appears whole, proven and flushed to the disk, or not at all. What a
 // killed process leaves behind is a folder named like t's with .partial-… after it.
-func Restore(ctx context.Context, file string, t Target) (*Summary, error) {
+func Restore(ctx context.Context, name string, t Target) (*Summary, error) {
 	if t.Options.Database != "" {
-		return t.fill(ctx, file, t.Options)
+		return t.fill(ctx, name, t.Options)
 	}
 	dir := filepath.Clean(t.Options.Dir)
 	if err := refuseUsed(dir); err != nil {
@@ -38,9 +39,9 @@ func Restore(ctx context.Context, file string, t Target) (*Summary, error) {
 	defer os.RemoveAll(partial) //nolint:errcheck // once it has its name, it is gone
 	o := t.Options
 	o.Dir = partial
-	sum, err := t.fill(ctx, file, o)
+	sum, err := t.fill(ctx, name, o)
 	if err == nil {
-		err = syncFolder(partial)
+		err = file.SyncFolder(partial)
 	}
 	if err != nil {
 		return nil, err
@@ -54,17 +55,17 @@ func Restore(ctx context.Context, file string, t Target) (*Summary, error) {
 	if err := os.Rename(partial, dir); err != nil {
 		return nil, err
 	}
-	return sum, syncFolder(filepath.Dir(dir))
+	return sum, file.SyncFolder(filepath.Dir(dir))
 }
 
 // Check restores a backup into a folder that is thrown away.
-func Check(ctx context.Context, file string, t Target) (sum *Summary, err error) {
+func Check(ctx context.Context, name string, t Target) (sum *Summary, err error) {
 	dir, err := os.MkdirTemp("", "hodl-check-*")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return t.fill(ctx, file, store.Options{Dir: dir})
+	return t.fill(ctx, name, store.Options{Dir: dir})
 }
 
 // refuseUsed refuses a folder with anything in it.
@@ -81,15 +82,15 @@ func refuseUsed(dir string) error {
 	return nil
 }
 
-func (t *Target) fill(ctx context.Context, file string, o store.Options) (sum *Summary, err error) {
-	m, err := Look(file)
+func (t *Target) fill(ctx context.Context, name string, o store.Options) (sum *Summary, err error) {
+	m, err := Look(name)
 	if err != nil {
 		return nil, err
 	}
 	err = store.Restore(ctx, o, store.Restoration{
 		Schema: m.Schema,
 		Load: func(ctx context.Context, l *store.Loader) (err error) {
-			sum, err = read(file, t.Master, func(table *store.Table, row []any) error { return l.Add(ctx, *table, row) }, t.Progress)
+			sum, err = read(name, t.Master, func(table *store.Table, row []any) error { return l.Add(ctx, *table, row) }, t.Progress)
 			return err
 		},
 		Verify: t.Verify,

@@ -13,11 +13,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"hodl/internal/file"
 	"hodl/internal/seal"
 	"hodl/internal/store"
 )
@@ -31,14 +31,14 @@ type Order struct {
 	Progress func(stage string, done, total int64)
 }
 
-// Write writes a backup to file, which must not be there, and reads it again to its
+// Write writes a backup to the file name, which must not be there, and reads it again to its
 // end. The file appears whole and flushed to the disk, or not at all; what a killed
-// process leaves behind is named file.partial-….
-func Write(ctx context.Context, o Order, file string) (*Summary, error) {
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is already there: a backup is never written over", file)
+// process leaves behind is named name.partial-….
+func Write(ctx context.Context, o Order, name string) (*Summary, error) {
+	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is already there: a backup is never written over", name)
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".partial-*")
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".partial-*")
 	if err != nil {
 		return nil, fmt.Errorf("make the backup: %w", err)
 	}
@@ -53,7 +53,7 @@ func Write(ctx context.Context, o Order, file string) (*Summary, error) {
 	if info, err := os.Stat(f.Name()); err == nil {
 		sum.Bytes = info.Size()
 	}
-	return sum, place(f.Name(), file)
+	return sum, place(f.Name(), name)
 }
 
 // place gives a file its name, unless somebody else has taken it meanwhile.
@@ -65,18 +65,7 @@ func place(from, to string) error {
 			return err
 		}
 	}
-	return syncFolder(filepath.Dir(to))
-}
-
-func syncFolder(name string) error {
-	if runtime.GOOS == "windows" { // a folder cannot be synced there
-		return nil
-	}
-	dir, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return file.SyncFolder(filepath.Dir(to))
 }
 
 // An archive is being written.

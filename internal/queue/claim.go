@@ -3,8 +3,11 @@ package queue
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+
+	"hodl/internal/file"
 )
 
 // A Claim is an entry that this process alone works on, until Release or Drop.
@@ -42,7 +45,7 @@ func (c *Claim) Release() {
 func (c *Claim) Drop() error {
 	err := os.Remove(c.queue.path(c.ID))
 	if err == nil {
-		err = syncFolder(c.queue.dir)
+		err = file.SyncFolder(c.queue.dir)
 	}
 	c.Release()
 	return err
@@ -56,26 +59,10 @@ func (c *Claim) Refuse(r Refusal) error {
 }
 
 // write puts the entry in its place: whole or not at all, and durably.
-func (c *Claim) write() (err error) {
+func (c *Claim) write() error {
 	text, err := json.MarshalIndent(c.Entry, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(c.queue.dir, "."+c.ID+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // it is the first error that tells
-		}
-	}()
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), c.queue.path(c.ID)); err != nil {
-		return err
-	}
-	return syncFolder(c.queue.dir)
+	return file.Replace(c.queue.path(c.ID), func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
 }

@@ -16,12 +16,3 @@ func lockFile(f *os.File) error {
 	}
 	return err
 }
-
-// syncFolder makes what was renamed or removed in dir last through a loss of power.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

@@ -15,6 +15,3 @@ func lockFile(f *os.File) error {
 	}
 	return err
 }
-
-// syncFolder does nothing: Windows has no such call, and journals its folders.
-func syncFolder(string) error { return nil }

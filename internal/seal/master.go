@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"hodl/internal/file"
 )
 
 const (
@@ -232,7 +234,7 @@ func AddMaster(path string) (*Master, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write master key file: %w", err), os.Remove(f.Name()))
 	}
-	if err := syncFolder(filepath.Dir(path)); err != nil {
+	if err := file.SyncFolder(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("write master key file: %w", err)
 	}
 	return LoadMaster(path)
@@ -243,18 +245,7 @@ func writeDurably(f *os.File, path, text string) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func syncFolder(name string) error {
-	if runtime.GOOS == "windows" { // a folder cannot be synced there
-		return nil
-	}
-	dir, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return file.SyncFolder(filepath.Dir(path))
 }
 
 func (m *Master) current() *masterKey { return (*m.held.keys.Load())[0] }

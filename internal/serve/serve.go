@@ -200,12 +200,10 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		return nil
 	})
-	group.Go(func() error { s.signing.Run(background); return nil })
-	group.Go(func() error { s.logs.Run(background); return nil })
 	group.Go(func() error { s.anchorLogs(background); return nil })
-	group.Go(func() error { s.flushDenials(background); return nil })
-	group.Go(func() error { s.doChores(background); return nil })
-	group.Go(func() error { s.forgetAnswers(background); return nil })
+	for _, c := range s.chores() {
+		group.Go(func() error { s.repeat(background, c); return nil })
+	}
 	group.Go(func() error {
 		<-inner.Done()
 		defer stopBackground()
@@ -243,49 +241,44 @@ func (s *Server) anchorLogs(ctx context.Context) {
 	}
 }
 
-// flushDenials records, once a minute, the refusals that were only counted.
-func (s *Server) flushDenials(ctx context.Context) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+// A chore is done again and again. One that fails is told of, and done again the next
+// time.
+type chore struct {
+	every   time.Duration
+	atStart bool
+	failed  string // what that leaves
+	do      func(context.Context) error
+}
+
+func (s *Server) chores() []chore {
+	return []chore{
+		{every: signing.Every, failed: "the signing keys could not be refreshed", do: s.signing.Refresh},
+		{every: signing.Every, failed: "the log keys could not be refreshed", do: s.logs.Refresh},
+		{every: time.Hour, atStart: true, failed: "hodls were not purged or not indexed", do: s.store.Chores},
+		{every: time.Minute, failed: "old answers were not deleted", do: func(ctx context.Context) error {
+			_, err := s.store.ForgetAnswers(ctx)
+			return err
+		}},
+		{every: time.Minute, do: func(ctx context.Context) error { // it tells of its failures itself
 			s.resume.FlushDenials(ctx, false)
-		}
+			return nil
+		}},
 	}
 }
 
-// doChores purges and indexes hodls, at the start and then once an hour.
-func (s *Server) doChores(ctx context.Context) {
-	tick := time.NewTicker(time.Hour)
+func (s *Server) repeat(ctx context.Context, c chore) {
+	tick := time.NewTicker(c.every)
 	defer tick.Stop()
-	for {
-		if err := s.store.Chores(ctx); err != nil && ctx.Err() == nil {
-			s.config.Log.WarnContext(ctx, "chores are left undone", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// forgetAnswers deletes, once a minute, the answers that idempotency keys were kept
-// with for a day.
-func (s *Server) forgetAnswers(ctx context.Context) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if _, err := s.store.ForgetAnswers(ctx); err != nil && ctx.Err() == nil {
-				s.config.Log.WarnContext(ctx, "old answers were not deleted", slog.Any("error", err))
+	for now := c.atStart; ; now = true {
+		if now {
+			if err := c.do(ctx); err != nil && ctx.Err() == nil {
+				s.config.Log.ErrorContext(ctx, c.failed, slog.Any("error", err))
 			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
 	}
 }

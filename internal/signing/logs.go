@@ -97,22 +97,6 @@ func (l *Logs) Verifiers(origin string) []Verifier {
 	return out
 }
 
-// Run refreshes the keys until ctx is done.
-func (l *Logs) Run(ctx context.Context) {
-	tick := time.NewTicker(Every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := l.Refresh(ctx); err != nil && ctx.Err() == nil {
-				l.log.ErrorContext(ctx, "the log keys could not be refreshed", slog.Any("error", err))
-			}
-		}
-	}
-}
-
 // Refresh rotates the keys if it is time, and takes up those other servers made.
 func (l *Logs) Refresh(ctx context.Context) error {
 	keys, err := l.store.LogKeys(ctx)

@@ -61,22 +61,6 @@ func (k *Keys) JWKS() []byte { return k.current.Load().jwks }
 // published before it signs.
 const Every = time.Minute
 
-// Run refreshes the keys until ctx is done.
-func (k *Keys) Run(ctx context.Context) {
-	tick := time.NewTicker(Every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := k.Refresh(ctx); err != nil && ctx.Err() == nil {
-				k.log.ErrorContext(ctx, "the signing keys could not be refreshed", slog.Any("error", err))
-			}
-		}
-	}
-}
-
 // Refresh rotates the keys if it is time, and takes up those other servers made.
 func (k *Keys) Refresh(ctx context.Context) error {
 	rows, err := k.store.SigningKeys(ctx)

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"hodl/internal/file"
 	"hodl/internal/ledger"
 )
 
@@ -57,19 +59,19 @@ func Open(dir, name string, vkeys []string, now func() time.Time) (*Witness, err
 
 // keyIn reads the witness's key, or makes it.
 func keyIn(dir string) (ed25519.PrivateKey, error) {
-	file := filepath.Join(dir, "witness.key")
-	text, err := os.ReadFile(file) //nolint:gosec // the operator names the folder
+	name := filepath.Join(dir, "witness.key")
+	text, err := os.ReadFile(name) //nolint:gosec // the operator names the folder
 	if errors.Is(err, os.ErrNotExist) {
 		seed := make([]byte, ed25519.SeedSize)
 		_, _ = rand.Read(seed) // never fails
-		return ed25519.NewKeyFromSeed(seed), save(file, hex.EncodeToString(seed)+"\n")
+		return ed25519.NewKeyFromSeed(seed), save(name, hex.EncodeToString(seed)+"\n")
 	}
 	if err != nil {
 		return nil, err
 	}
 	seed, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("%s holds no key: it is the 32 bytes of an Ed25519 seed, in hex", file)
+		return nil, fmt.Errorf("%s holds no key: it is the 32 bytes of an Ed25519 seed, in hex", name)
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
 }
@@ -157,30 +159,8 @@ func (w *Witness) file(origin string) string {
 	return filepath.Join(w.dir, hex.EncodeToString(sum[:])+".checkpoint")
 }
 
-// save replaces a file by a whole one that is on disk.
-func save(file, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), file); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(file))
-}
-
-// syncFolder makes a rename last.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir) //nolint:gosec // the operator names the folder
-	if err != nil {
-		return err
-	}
-	_ = d.Sync() // some systems cannot
-	return d.Close()
+func save(name, text string) error {
+	return file.Replace(name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 }
 
 // parse reads the body of add-checkpoint: "old" and a size, the proof, a blank line,
