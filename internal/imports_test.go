@@ -51,10 +51,10 @@ var table = map[string]rule{
 
 	// What the commands know of the machine they run on.
 	"internal/checkout": {},
-	"internal/file":     {},
-	"internal/audit":    {may: join(pure, "internal/file", "internal/ledger")},
+	"internal/file":     {may: []string{"golang.org/x/sys/..."}},
+	"internal/audit":    {may: join(pure, "client", "internal/file", "internal/ledger")},
 	"internal/witness":  {may: []string{"internal/file", "internal/ledger"}},
-	"internal/queue":    {may: []string{"internal/file", "golang.org/x/sys/..."}},
+	"internal/queue":    {may: []string{"internal/file"}},
 
 	// The way to the disk, and who comes in.
 	"internal/store": {may: join(pure, "internal/ledger", "internal/seal", "internal/fingerprint", "internal/query", "internal/address",

@@ -31,7 +31,7 @@ use; the verifier key that it prints is what others check its cosignatures with.
 			if err != nil {
 				return usage(err)
 			}
-			return e.witness(c.Context(), w, listen)
+			return errors.Join(e.witness(c.Context(), w, listen), w.Close())
 		},
 	}
 	f := c.Flags()

@@ -1,4 +1,5 @@
-// Package file replaces files: one is there whole and on disk, or as it was before.
+// Package file replaces files, so that one is there whole and on disk, or as it was
+// before; and locks them.
 package file
 
 import (

@@ -45,3 +45,26 @@ func TestReplace(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestTryLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	l, err := file.TryLock(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.TryLock(name); !errors.Is(err, file.ErrLocked) {
+		t.Errorf("a second: %v", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if l, err = file.TryLock(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+	if _, err := file.TryLock(filepath.Join(name, "absent")); err == nil || errors.Is(err, file.ErrLocked) {
+		t.Errorf("where no file can be: %v", err)
+	}
+}

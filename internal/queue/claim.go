@@ -14,20 +14,17 @@ import (
 type Claim struct {
 	Entry
 	queue *Queue
-	file  *os.File
+	held  *file.Lock
 }
 
 // The lock is a file beside the entry, and goes after it: while the entry is there,
 // all who want it meet at the same lock.
 func (q *Queue) lock(e Entry) (*Claim, error) {
-	f, err := os.OpenFile(q.lockPath(e.ID), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
+	l, err := file.TryLock(q.lockPath(e.ID))
+	if errors.Is(err, file.ErrLocked) {
+		return nil, ErrTaken
 	}
-	if err := lockFile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &Claim{e, q, f}, nil
+	return &Claim{e, q, l}, err
 }
 
 func (q *Queue) lockPath(id string) string { return filepath.Join(q.dir, "."+id+".lock") }
@@ -35,7 +32,7 @@ func (q *Queue) lockPath(id string) string { return filepath.Join(q.dir, "."+id+
 // Release leaves the entry to whoever comes next.
 func (c *Claim) Release() {
 	_, err := os.Stat(c.queue.path(c.ID))
-	_ = c.file.Close() // nothing was written to it
+	_ = c.held.Release() // nothing was written to it
 	if os.IsNotExist(err) {
 		_ = os.Remove(c.queue.lockPath(c.ID)) // an empty file left over harms nobody
 	}

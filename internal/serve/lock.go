@@ -5,32 +5,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"hodl/internal/file"
 )
 
-// errLocked tells that another process holds the lock.
-var errLocked = errors.New("locked")
-
-// A folderLock keeps a second server off the same SQLite folder. The operating
-// system drops it when the process ends, however it ends.
-type folderLock struct{ file *os.File }
-
-func lockFolder(dir string) (*folderLock, error) {
+// lockFolder keeps a second server off the same SQLite folder.
+func lockFolder(dir string) (*file.Lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
 	name := filepath.Join(dir, "hodl.lock")
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the lock: %w", err)
+	l, err := file.TryLock(name)
+	if errors.Is(err, file.ErrLocked) {
+		return nil, fmt.Errorf("another hodl server works in %s: stop it, or choose another folder with --data", dir)
 	}
-	if err := lockFile(f); err != nil {
-		_ = f.Close() // nothing was written
-		if errors.Is(err, errLocked) {
-			return nil, fmt.Errorf("another hodl server works in %s: stop it, or choose another folder with --data", dir)
-		}
+	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
-	return &folderLock{f}, nil
+	return l, nil
 }
-
-func (l *folderLock) release() error { return l.file.Close() }

@@ -18,6 +18,7 @@ import (
 
 	"hodl/internal/auth"
 	"hodl/internal/capture"
+	"hodl/internal/file"
 	"hodl/internal/httpapi"
 	"hodl/internal/mcpserver"
 	"hodl/internal/meter"
@@ -34,7 +35,7 @@ type Server struct {
 	FirstKeys []*Credential // of a first start; shown once
 
 	config   Config
-	lock     *folderLock
+	lock     *file.Lock
 	listener net.Listener
 	store    *store.Store
 	resume   *resume.Service
@@ -294,7 +295,7 @@ func (s *Server) Close() error {
 		s.store = nil
 	}
 	if s.lock != nil {
-		err = errors.Join(err, s.lock.release())
+		err = errors.Join(err, s.lock.Release())
 		s.lock = nil
 	}
 	return err

@@ -31,12 +31,14 @@ type Witness struct {
 	dir  string
 	logs map[string]ledger.Verifier // by origin
 	now  func() time.Time
+	held *file.Lock
 
 	mu sync.Mutex
 }
 
 // Open returns the witness that is kept in a folder, and makes its key there at
-// first. Each of vkeys is the verifier key of a log it cosigns for.
+// first. Each of vkeys is the verifier key of a log it cosigns for. A folder is one
+// witness's until [Witness.Close]: of two, each would cosign what the other must not.
 func Open(dir, name string, vkeys []string, now func() time.Time) (*Witness, error) {
 	if name == "" || strings.ContainsAny(name, " +\n") {
 		return nil, fmt.Errorf("the name %q has a blank or a +, or is empty: use one such as witness.example.com", name)
@@ -52,10 +54,22 @@ func Open(dir, name string, vkeys []string, now func() time.Time) (*Witness, err
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	var err error
-	w.key, err = keyIn(dir)
-	return w, err
+	held, err := file.TryLock(filepath.Join(dir, "witness.lock"))
+	if errors.Is(err, file.ErrLocked) {
+		return nil, fmt.Errorf("another witness works in %s: stop it, or choose another folder with --data", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.held = held
+	if w.key, err = keyIn(dir); err != nil {
+		return nil, errors.Join(err, held.Release())
+	}
+	return w, nil
 }
+
+// Close leaves the folder to the next witness.
+func (w *Witness) Close() error { return w.held.Release() }
 
 // keyIn reads the witness's key, or makes it.
 func keyIn(dir string) (ed25519.PrivateKey, error) {

@@ -127,6 +127,10 @@ func TestAddCheckpoint(t *testing.T) {
 	signs(url, 3) // the same once more
 	l.grow('a', 300)
 	signs(url, 3)
+	if _, err := witness.Open(dir, "witness.example.com", []string{l.vkey()}, time.Now); err == nil || !strings.Contains(err.Error(), "another witness works in "+dir) {
+		t.Errorf("two witnesses in one folder: %v", err)
+	}
+	l.must(w.Close())
 	again, url := open()
 	if again.VerifierKey() != w.VerifierKey() {
 		t.Error("the key did not last")
