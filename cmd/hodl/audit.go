@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hodl"
 	"hodl/client"
 	"hodl/internal/audit"
 	"hodl/internal/ledger"
@@ -79,13 +78,22 @@ them. An admin's key checks everybody's records, with --key.`,
 			if err != nil {
 				return err
 			}
-			report, err := e.verifyServed(c.Context(), api, vkeys)
+			verifiers, err := verifiersOf(vkeys)
+			if err != nil {
+				return err
+			}
+			if len(verifiers) == 0 {
+				e.note(believed)
+			}
+			report, err := audit.Served(c.Context(), api, verifiers...)
 			return e.printReport(report, err)
 		},
 	}
 	c.Flags().StringArrayVar(&vkeys, "vkey", nil, "verifier `KEY` of the log; may be given more than once")
 	return e.reaches(c)
 }
+
+const believed = "the verifier key is the server's own word; give --vkey to check it against yours"
 
 func verifiersOf(vkeys []string) ([]ledger.Verifier, error) {
 	var out []ledger.Verifier
@@ -116,93 +124,13 @@ func (e *env) verifyFile(name string, vkeys []string) error {
 	return e.printReport(report, err)
 }
 
-// served reads a log's tiles over HTTP.
-func served(ctx context.Context, l *client.Log) ledger.Tiles {
-	return func(list []ledger.Tile) ([][]byte, error) {
-		out := make([][]byte, len(list))
-		for i, t := range list {
-			var err error
-			if out[i], err = l.Tile(ctx, t.Path()); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	}
-}
-
 // keysOf takes what was given, or what the server says.
 func (e *env) keysOf(ctx context.Context, l *client.Log, vkeys []string) ([]ledger.Verifier, error) {
-	if len(vkeys) == 0 {
-		k, err := l.Keys(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range k.Keys {
-			vkeys = append(vkeys, one.Verifier)
-		}
+	if len(vkeys) > 0 {
+		return verifiersOf(vkeys)
 	}
-	return verifiersOf(vkeys)
-}
-
-func (e *env) verifyServed(ctx context.Context, api *client.Client, vkeys []string) (*audit.Report, error) {
-	me, err := api.Me(ctx)
-	if err != nil {
-		return nil, err
-	}
-	log := api.WorkspaceLog(me.Workspace, me.Mode)
-	if len(vkeys) == 0 {
-		e.note("the verifier key is the server's own word; give --vkey to check it against yours")
-	}
-	verifiers, err := e.keysOf(ctx, log, vkeys)
-	if err != nil {
-		return nil, err
-	}
-	anchors, err := e.anchors(ctx, api, log)
-	if err != nil {
-		return nil, err
-	}
-	user := ""
-	if me.Role == hodl.Admin {
-		user = "all"
-	}
-	read, write := io.Pipe()
-	go func() { _ = write.CloseWithError(api.ExportRecords(ctx, user, write)) }()
-	report, err := audit.Export(read, audit.Log{Tiles: served(ctx, log), Anchors: anchors}, verifiers...)
-	_ = read.Close() // the export ends when nobody reads it
-	return report, err
-}
-
-// anchors reads what the server says of the log's entries in its own log, before the
-// records: they may only be more by then.
-func (e *env) anchors(ctx context.Context, api *client.Client, log *client.Log) (*audit.Anchors, error) {
-	out := &audit.Anchors{Listed: map[int64]audit.Anchored{}, Tiles: served(ctx, api.ServerLog())}
-	text, err := api.ServerLog().Checkpoint(ctx)
-	if err != nil {
-		return nil, err
-	}
-	verifiers, err := e.keysOf(ctx, api.ServerLog(), nil)
-	if err != nil {
-		return nil, err
-	}
-	if out.Head, err = ledger.OpenCheckpoint(text, verifiers...); err != nil {
-		return nil, err
-	}
-	for from := int64(0); ; {
-		page, err := log.Anchors(ctx, from)
-		if err != nil {
-			return nil, err
-		}
-		out.Key = page.Key
-		for _, a := range page.Anchors {
-			if a.Place < out.Head.Size && len(a.Root) == len(ledger.Hash{}) {
-				out.Listed[a.Place] = audit.Anchored{Size: a.Size, Root: ledger.Hash(a.Root)}
-			}
-		}
-		if page.Next == nil {
-			return out, nil
-		}
-		from = *page.Next
-	}
+	e.note(believed)
+	return audit.Verifiers(ctx, l)
 }
 
 // printReport tells what was checked, also when something is wrong.
@@ -285,7 +213,7 @@ func (e *env) watch(ctx context.Context, api *client.Client, file string, vkeys 
 		log = api.WorkspaceLog(me.Workspace, me.Mode)
 	}
 	verifiers, err := e.keysOf(ctx, log, vkeys)
-	return &audit.Watch{File: file, Verifiers: verifiers, Tiles: served(ctx, log)}, log, err
+	return &audit.Watch{File: file, Verifiers: verifiers, Tiles: audit.Tiles(ctx, log)}, log, err
 }
 
 func (e *env) look(ctx context.Context, w *audit.Watch, log *client.Log) error {

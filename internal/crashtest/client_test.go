@@ -39,6 +39,10 @@ type client struct {
 	sessions []hodl.SessionID
 	tokens   []ticket
 	shared   *ticket
+
+	stranger   *stranger
+	log        *followed // the client's own
+	hydrations []hodl.RecordID
 }
 
 // A ticket is a token as its holder has it.
@@ -69,8 +73,10 @@ func (c *client) step(ctx context.Context, s *server) error {
 		return c.hydrate(ctx, s, pick(c.rand, c.tokens))
 	case n < 83 && c.shared != nil:
 		return c.hydrate(ctx, s, *c.shared)
-	case n < 95:
+	case n < 92:
 		return c.write(ctx, s, pick(c.rand, c.tokens))
+	case n < 97:
+		return c.read(ctx, s)
 	}
 	return c.revoke(ctx, s, c.rand.IntN(len(c.tokens)))
 }
@@ -269,6 +275,9 @@ func (c *client) hydrated(k ticket, a *answer) {
 	id := a.header.Get("Hodl-Hydration")
 	fingerprint, _ := strconv.Unquote(a.header.Get("ETag"))
 	c.j.hydrated(hodl.RecordID(id), hydrationClaim{k.id, fingerprint})
+	if c.j.tokens[k.id].mode == c.mode { // or the key does not see it
+		c.hydrations = append(c.hydrations, hodl.RecordID(id))
+	}
 	if body := a.field("hydration_id"); a.header.Get("Content-Type") == "application/json" && body != id {
 		c.j.addFault("hydration_id is %q in the body and %q in the header", body, id)
 	}

@@ -1,6 +1,8 @@
 package crashtest
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 func TestCheck(t *testing.T) {
 	w := newWorld(t, onSQLite(t))
 	s := w.start()
-	w.round(s, 400, s.kill)
+	w.round(400, s.kill, s)
 	if faults := check(w.journal, w.look()); len(faults) > 0 {
 		t.Fatalf("before anything is spoilt: %v", faults)
 	}
@@ -134,4 +136,22 @@ var spoilings = map[string]func(*journal, *snapshot){
 		id := anyOf(j.hydrations, func(hydrationClaim) bool { return true })
 		j.note(func() { j.hydrated(id, j.hydrations[id]) })
 	},
+}
+
+// TestRollback is the control of the stranger: a log that begins again from an older
+// copy of the database is noticed, by what was seen in between alone.
+func TestRollback(t *testing.T) {
+	w := newWorld(t, onSQLite(t))
+	s := w.start()
+	w.round(100, s.kill, s)
+	old := w.setup
+	old.Data = t.TempDir()
+	must(t, os.CopyFS(old.Data, os.DirFS(w.setup.Data)))
+	must(t, os.Chmod(filepath.Join(old.Data, "master.key"), 0o600))
+	s = w.start()
+	w.round(100, s.kill, s)
+	must(t, w.stranger.hold(w.ctx, t, w.start(), true))
+	if err := w.stranger.hold(w.ctx, t, start(w.ctx, t, old), true); err == nil {
+		t.Error("an older copy of the database was taken for the log")
+	}
 }

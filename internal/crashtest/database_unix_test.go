@@ -12,7 +12,7 @@ func TestKillDatabase(t *testing.T) {
 	s := w.start()
 	rounds := count(t, "HODL_DATABASE_KILLS", 10)
 	for i := range rounds {
-		w.round(s, 40+w.rand.IntN(120), func() { c.crash(i%2 == 0) })
+		w.round(40+w.rand.IntN(120), func() { c.crash(i%2 == 0) }, s)
 		c.start()
 		w.recover(s)
 		w.check()

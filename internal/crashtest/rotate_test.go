@@ -73,7 +73,7 @@ func killRotation(t *testing.T, c setup) {
 		s := w.start()
 		w.probe(s)
 		r := w.startRotator()
-		w.round(s, 40+w.rand.IntN(80), func() {
+		w.round(40+w.rand.IntN(80), func() {
 			switch i % 4 {
 			case 0:
 				r.kill()
@@ -81,7 +81,7 @@ func killRotation(t *testing.T, c setup) {
 				until(w.ctx, t, "waiting for a rotation", func() bool { return r.finished.Load() > 0 || r.over() })
 			}
 			s.kill()
-		})
+		}, s)
 		<-time.After(time.Duration(w.rand.Int64N(int64(20 * time.Millisecond)))) // alone, for a while
 		r.kill()
 		done += r.finished.Load()

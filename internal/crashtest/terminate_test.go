@@ -20,11 +20,11 @@ func terminate(t *testing.T, c setup) {
 	for range rounds {
 		s := w.start()
 		w.probe(s)
-		w.round(s, 40+w.rand.IntN(120), func() {
+		w.round(40+w.rand.IntN(120), func() {
 			if err := s.terminate(); err != nil {
 				t.Errorf("the server ended with %v\n%s", err, s.log)
 			}
-		})
+		}, s)
 	}
 	s := w.start()
 	snapshot := w.check()

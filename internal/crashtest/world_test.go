@@ -27,6 +27,9 @@ type world struct {
 	rand    *rand.Rand
 	clients []*client
 	keeper  *client // makes what the others share
+
+	stranger *stranger
+	eraser   *eraser // nil where nobody is erased
 }
 
 const clients = 8
@@ -40,7 +43,7 @@ func newWorld(t *testing.T, c setup) *world {
 		must(t, err)
 	}
 	t.Logf("HODL_SEED=%d", seed)
-	w := &world{t: t, ctx: deadline(t), setup: c, journal: newJournal(), rand: rand.New(rand.NewPCG(seed, 0))}
+	w := &world{t: t, ctx: deadline(t), setup: c, journal: newJournal(), stranger: newStranger(), rand: rand.New(rand.NewPCG(seed, 0))}
 	for n := range clients {
 		mode := hodl.Live
 		if n >= clients-2 {
@@ -53,7 +56,7 @@ func newWorld(t *testing.T, c setup) *world {
 }
 
 func (w *world) client(n int, m hodl.Mode) *client {
-	return &client{n: n, rand: rand.New(rand.NewPCG(w.rand.Uint64(), uint64(n))), mode: m, j: w.journal}
+	return &client{n: n, rand: rand.New(rand.NewPCG(w.rand.Uint64(), uint64(n))), mode: m, j: w.journal, stranger: w.stranger}
 }
 
 func onSQLite(t *testing.T) setup { return setup{Data: t.TempDir()} }
@@ -72,24 +75,38 @@ func (w *world) start() *server {
 	s := start(w.ctx, w.t, w.setup)
 	if w.keys == nil {
 		w.ws, w.keys = s.Workspace, s.Keys
+		w.stranger.follow(w.ctx, w.t, s, serverLog, "")
+		for m, key := range w.keys {
+			w.stranger.follow(w.ctx, w.t, s, logOf(w.ws, m), key)
+		}
 		for _, c := range append(w.clients, w.keeper) {
-			c.key = w.keys[c.mode]
+			c.key, c.log = w.keys[c.mode], w.stranger.logs[logOf(w.ws, c.mode)]
 		}
 	}
+	must(w.t, w.stranger.hold(w.ctx, w.t, s, false))
 	return s
 }
 
-// round lets all clients work. Once acks requests were acknowledged, and after a
-// moment more, it calls fail; it returns when every client has met with silence.
-func (w *world) round(s *server, acks int, fail func()) {
+// round lets all clients work, on one server or on several. Once acks requests were
+// acknowledged, and after a moment more, it calls fail; it returns when every client
+// has met with silence.
+func (w *world) round(acks int, fail func(), ends ...*server) {
 	w.t.Helper()
+	s := ends[0]
 	w.share(s)
 	var count atomic.Int64
 	enough := make(chan struct{})
 	var group sync.WaitGroup
-	for _, c := range w.clients {
+	if w.eraser != nil {
 		group.Go(func() {
-			for c.step(w.ctx, s) == nil {
+			for w.eraser.step(w.ctx, s) == nil {
+			}
+		})
+	}
+	for i, c := range w.clients {
+		end := ends[i%len(ends)]
+		group.Go(func() {
+			for c.step(w.ctx, end) == nil {
 				if count.Add(1) == int64(acks) {
 					close(enough)
 				}
@@ -105,7 +122,9 @@ func (w *world) round(s *server, acks int, fail func()) {
 	}
 	// Where in a commit this falls shall not depend on the answer just sent.
 	<-time.After(time.Duration(w.rand.Int64N(int64(4 * time.Millisecond))))
-	s.failing.Store(true)
+	for _, end := range ends {
+		end.failing.Store(true)
+	}
 	fail()
 	select {
 	case <-silent:

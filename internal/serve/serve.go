@@ -224,9 +224,10 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // anchorLogs appends, every second, the heads of the workspaces' logs to the server's
-// own. Where that takes long it leaves the database ten times as long to others.
+// own: at first those that a crash has left. Where that takes long it leaves the
+// database ten times as long to others.
 func (s *Server) anchorLogs(ctx context.Context) {
-	wait := time.NewTimer(store.AnchorEvery)
+	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for {
 		select {
