@@ -1,6 +1,10 @@
 package audit
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"hodl/internal/ledger"
 )
 
@@ -35,6 +39,25 @@ func (a *Anchors) reached(size int64, root func() ledger.Hash) error {
 		a.roots[size] = root()
 	}
 	return nil
+}
+
+// differ returns between which two sizes the records stop being what they were: up to
+// from they have the roots that are listed, up to to they do not.
+func (a *Anchors) differ(size int64) (from, to int64) {
+	if a == nil {
+		return 0, size
+	}
+	listed := slices.SortedFunc(maps.Values(a.Listed), func(x, y Anchored) int { return cmp.Compare(x.Size, y.Size) })
+	for _, x := range listed {
+		switch {
+		case x.Size > size:
+		case a.roots[x.Size] == x.Root:
+			from = x.Size
+		default:
+			return from, x.Size
+		}
+	}
+	return from, size
 }
 
 // end reads the server's log from its beginning: every entry that carries one of our

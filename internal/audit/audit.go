@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -215,6 +216,7 @@ func (a *auditor) tile() error {
 
 // end checks what all records must be together.
 func (a *auditor) end() error {
+	newest := slices.Clone(a.ids)
 	if err := a.tile(); err != nil {
 		return err
 	}
@@ -228,9 +230,25 @@ func (a *auditor) end() error {
 		a.report.Erased++
 	}
 	if a.tree.Root() != a.c.Root {
-		return fault(-1, "", "the records are not those under the signed root: at least one was changed together with its commitment; an older export or a receipt tells which")
+		return a.forged(newest)
 	}
 	return a.tilesAbove()
+}
+
+// forged tells of a record that was changed together with its commitment, and so that
+// no tile shows it: the newest tile is made of the commitments themselves. Of what it
+// was there is only the signed root, and the roots in the server's log, between two of
+// which it is.
+func (a *auditor) forged(newest []hodl.RecordID) error {
+	const what = "changed together with its commitment, for the records are not those under the signed root"
+	from, to := a.log.Anchors.differ(a.c.Size)
+	if first := a.c.Size - int64(len(newest)); to-from == 1 && from >= first {
+		return fault(from, newest[from-first], "was %s", what)
+	}
+	if a.log.Anchors == nil {
+		return fault(-1, "", "a record was %s; an older export or a receipt tells which", what)
+	}
+	return fault(-1, "", "one of the records %d to %d was %s; an older export or a receipt tells which", from, to-1, what)
 }
 
 // tilesAbove holds the tiles above the leaves against the records.
