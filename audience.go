@@ -3,7 +3,6 @@ package hodl
 import (
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -95,7 +94,7 @@ func (a *Audience) setKey(f *faults, members map[string]any) {
 	a.JWK, a.JKT = k, k.Thumbprint()
 }
 
-var identity = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._~:/@-]*[A-Za-z0-9]$`)
+var identity = form(`^[A-Za-z0-9][A-Za-z0-9._~:/@-]*[A-Za-z0-9]$`)
 
 func checkAudienceName(f *faults, name, reserved string) {
 	const form = "must be an address such as https://agent.example.com, or a name with a dot or a colon in it such as agent.example.com or team:planner"
@@ -116,7 +115,7 @@ func checkAudienceName(f *faults, name, reserved string) {
 		}
 		return
 	}
-	if !identity.MatchString(name) || !strings.ContainsAny(name, ".:") {
+	if !identity(name) || !strings.ContainsAny(name, ".:") {
 		f.add("name", form)
 	}
 }

@@ -26,11 +26,18 @@ type (
 	AudienceID  string // aud_…
 )
 
-var sessionID = regexp.MustCompile(`^ses_[A-Za-z0-9]{1,64}$`)
+// form is a test for a regular expression, which is compiled at the first text: no
+// start of a program waits for it.
+func form(pattern string) func(string) bool {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return func(s string) bool { return compiled().MatchString(s) }
+}
+
+var sessionID = form(`^ses_[A-Za-z0-9]{1,64}$`)
 
 // ParseSessionID checks the form of a session id a client sent.
 func ParseSessionID(s string) (SessionID, error) {
-	if !sessionID.MatchString(s) {
+	if !sessionID(s) {
 		return "", Invalid("session_id", `must be "ses_" followed by 1 to 64 letters and digits`)
 	}
 	return SessionID(s), nil
@@ -90,12 +97,12 @@ func LowestID(prefix string, t time.Time) string {
 }
 
 // hodlID is the form of an id that [IDs.New] makes.
-var hodlID = regexp.MustCompile(`^hdl_[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+var hodlID = form(`^hdl_[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
 
 // MadeIn reports whether id is one that [IDs.New] made within a minute of t. Lists
 // are in the order of ids, so an imported one must fit its time.
 func (id HodlID) MadeIn(t time.Time) bool {
-	return hodlID.MatchString(string(id)) &&
+	return hodlID(string(id)) &&
 		string(id) >= LowestID("hdl", t.Add(-time.Minute)) && string(id) < LowestID("hdl", t.Add(time.Minute))
 }
 

@@ -118,7 +118,7 @@ func (d *HodlDraft) Check() error {
 	if d.Source != "" {
 		f.oneOf("source", string(d.Source), strs(Sources)...)
 	}
-	if d.SessionID != "" && !sessionID.MatchString(string(d.SessionID)) {
+	if d.SessionID != "" && !sessionID(string(d.SessionID)) {
 		f.add("session_id", `must be "ses_" followed by 1 to 64 letters and digits`)
 	}
 	if d.Location != nil {
@@ -153,7 +153,7 @@ func (l *Location) check(f *faults) {
 // Check reports every fault of the draft, or nil.
 func (d *SessionDraft) Check() error {
 	var f faults
-	if d.ID != "" && !sessionID.MatchString(d.ID) {
+	if d.ID != "" && !sessionID(d.ID) {
 		f.add("session_id", `must be "ses_" followed by 1 to 64 letters and digits`)
 	}
 	f.text("title", d.Title, MaxTitle)

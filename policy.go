@@ -166,13 +166,13 @@ func (f *faults) places(d *PolicyDocument) {
 	f.count("fields", len(d.Fields), MaxPolicyRules)
 	for i, r := range d.Fields {
 		at := fmt.Sprintf("fields[%d]", i)
-		f.place(at+".path", r.Path, fieldPath)
+		f.place(at+".path", r.Path, fieldPath, "tabs[*].title")
 		f.oneOf(at+".action", string(r.Action), string(Drop), string(Keep))
 	}
 	f.count("hosts", len(d.Hosts), MaxPolicyRules)
 	for i, r := range d.Hosts {
 		at := fmt.Sprintf("hosts[%d]", i)
-		f.place(at+".host", r.Host, hostName)
+		f.place(at+".host", r.Host, hostName, "example.com or *.example.com")
 		f.oneOf(at+".action", string(r.Action), string(Drop), string(Keep))
 	}
 	f.count("paths", len(d.Paths), MaxPolicyRules)
@@ -184,16 +184,16 @@ func (f *faults) places(d *PolicyDocument) {
 }
 
 var (
-	fieldPath  = regexp.MustCompile(`^[a-z_]+(\[\*\])?(\.[a-z_]+(\[\*\])?)*$`)
-	hostName   = regexp.MustCompile(`^(\*\.)?[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$`)
-	customID   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-	customType = regexp.MustCompile(`^[A-Z][A-Z_]{0,31}$`)
+	fieldPath  = form(`^[a-z_]+(\[\*\])?(\.[a-z_]+(\[\*\])?)*$`)
+	hostName   = form(`^(\*\.)?[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$`)
+	customID   = form(`^[a-z][a-z0-9_-]{0,63}$`)
+	customType = form(`^[A-Z][A-Z_]{0,31}$`)
 )
 
-func (f *faults) place(path, s string, shape *regexp.Regexp) {
+func (f *faults) place(path, s string, fits func(string) bool, example string) {
 	f.required(path, s, MaxName)
-	if s != "" && !shape.MatchString(s) {
-		f.add(path, "is not of the form %s", map[*regexp.Regexp]string{fieldPath: "tabs[*].title", hostName: "example.com or *.example.com"}[shape])
+	if s != "" && !fits(s) {
+		f.add(path, "is not of the form %s", example)
 	}
 }
 
@@ -219,7 +219,7 @@ func (f *faults) allowances(list []Allowance) {
 		f.text(at+".value", a.Value, MaxNote)
 		f.text(at+".reason", a.Reason, MaxTitle)
 		if a.Domain != "" {
-			f.place(at+".domain", a.Domain, hostName)
+			f.place(at+".domain", a.Domain, hostName, "example.com or *.example.com")
 		}
 	}
 }
@@ -241,10 +241,10 @@ func (f *faults) dictionaries(list []Dictionary) {
 }
 
 func (f *faults) custom(at, id, typ string) {
-	if !customID.MatchString(id) {
+	if !customID(id) {
 		f.add(at+".id", "is %.80q; use small letters, digits, - and _", id)
 	}
-	if !customType.MatchString(typ) {
+	if !customType(typ) {
 		f.add(at+".type", "is %.80q; use capital letters and _, such as TICKET", typ)
 	}
 }

@@ -1,7 +1,6 @@
 package hodl
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ type Policy struct {
 // MaxPolicies is how many policies a workspace may have in a mode, presets apart.
 const MaxPolicies = 100
 
-var policyName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+var policyName = form(`^[a-z][a-z0-9_-]{0,63}$`)
 
 // IsPreset reports whether a policy of that name is one that every workspace has.
 func IsPreset(name string) bool { return slices.Contains(Presets, name) }
@@ -35,7 +34,7 @@ func CheckPolicyName(name string) error {
 	switch {
 	case IsPreset(name):
 		return Invalid("name", "is that of a preset, which does not change; choose another and let its document extend the preset")
-	case !policyName.MatchString(name):
+	case !policyName(name):
 		return Invalid("name", "must be a small letter followed by up to 63 small letters, digits, - and _")
 	}
 	return nil
@@ -105,7 +104,7 @@ type PreviewDraft struct {
 // fills in what it leaves open.
 func (d *PreviewDraft) Check() error {
 	var f faults
-	if !sessionID.MatchString(string(d.Session)) {
+	if !sessionID(string(d.Session)) {
 		f.add("session_id", `must be "ses_" followed by 1 to 64 letters and digits`)
 	}
 	f.text("audience", d.Audience, MaxAudience)

@@ -104,7 +104,7 @@ type TokenDraft struct {
 // session exist is not known here.
 func (d *TokenDraft) Check() error {
 	var f faults
-	if !sessionID.MatchString(string(d.Session)) {
+	if !sessionID(string(d.Session)) {
 		f.add("session_id", `must be "ses_" followed by 1 to 64 letters and digits`)
 	}
 	f.grant(d.Audience, d.Scopes, d.TTLSeconds, d.MaxHydrations)

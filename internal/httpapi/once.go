@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -35,8 +34,6 @@ const (
 	headerReplayed = "Idempotency-Replayed"
 )
 
-var keyForm = regexp.MustCompile(`^[!-~]{1,255}$`)
-
 // takesKey reports whether an operation is a write that an idempotency key names. A
 // hydration is not: each is a use of its token, and its answer is not kept.
 func (o op) takesKey() bool {
@@ -60,7 +57,7 @@ func withKey(ctx huma.Context) (huma.Context, error) {
 	if takes, _ := ctx.Operation().Metadata[headerKey].(bool); !takes || len(sent) == 0 {
 		return ctx, nil
 	}
-	if len(sent) > 1 || !keyForm.MatchString(sent[0]) {
+	if len(sent) > 1 || !store.IsOnceKey(sent[0]) {
 		return ctx, hodl.Invalid(headerKey, "must be one name of 1 to 255 visible ASCII characters")
 	}
 	body := sha256.New()

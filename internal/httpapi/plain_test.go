@@ -56,7 +56,8 @@ func TestMetrics(t *testing.T) {
 	a := w.call(nobody, "GET", "/metrics", "")
 	for _, want := range []string{
 		`hodl_http_requests_total{route="/v1/sessions/{id}",status="200"}`, `hodl_http_requests_total{route="none",status="404"} 1`,
-		`hodl_http_request_seconds_count{route="/v1/hodls"}`, "hodl_writes_waiting 0", "go_goroutines",
+		`hodl_http_request_seconds_count{route="/v1/hodls"}`, `hodl_http_request_seconds_bucket{route="/v1/hodls",le="0.0005"}`,
+		`hodl_http_request_seconds_bucket{route="/v1/hodls",le="+Inf"} `, `hodl_http_request_seconds_sum{route="/v1/hodls"}`, "hodl_writes_waiting 0", "go_goroutines",
 	} {
 		if !strings.Contains(string(a.body), want) {
 			t.Errorf("no %s in the metrics", want)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -156,8 +155,6 @@ func (s *Server) handedOff(t *resume.Minted) any {
 	return out
 }
 
-var refForm = regexp.MustCompile(`^[!-~]{1,255}$`)
-
 // begins is who asks whether a request took effect before; nil when what is called
 // asks by itself.
 type begins interface {
@@ -168,7 +165,7 @@ type begins interface {
 // send a call again when its stream broke.
 func once[R any](ctx context.Context, w *who, b begins, ref string, in jsontext.Value, name string, reply func(R) any, write func(context.Context) (R, error)) (*mcp.CallToolResult, error) {
 	if ref != "" {
-		if !refForm.MatchString(ref) {
+		if !store.IsOnceKey(ref) {
 			return nil, hodl.Invalid("client_ref", "must be 1 to 255 visible ASCII characters")
 		}
 		digest := sha256.Sum256(in)

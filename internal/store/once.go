@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"hodl"
@@ -34,6 +35,11 @@ type Once struct {
 	begun  bool
 	result any
 	kept   []byte
+}
+
+// IsOnceKey reports whether s may name a request: 1 to 255 visible ASCII characters.
+func IsOnceKey(s string) bool {
+	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' })
 }
 
 // Kept is the answer that is in the database; nil before the write.
