@@ -24,7 +24,7 @@ type Options struct {
 // CheckTokens refuses a bound that cannot be kept.
 func CheckTokens(n int) error {
 	if n != 0 && (n < MinTokens || n > MaxTokens) {
-		return hodl.Invalid("max_tokens", "must be "+strconv.Itoa(MinTokens)+" to "+strconv.Itoa(MaxTokens)+", or be left out for no bound")
+		return hodl.Invalid("max_tokens", "must be "+strconv.Itoa(MinTokens)+" to "+strconv.Itoa(MaxTokens)+", or be left out")
 	}
 	return nil
 }
@@ -62,12 +62,15 @@ func (v View) Fit(o Options) (*Fitted, error) {
 	// What an item takes is only about known, so the room for items is searched for.
 	for least, most := 0, limit; most-least > limit/steps || best == nil; {
 		room := (least + most + 1) / 2
-		f := v.cut(o.Format, costs.fill(room))
-		if f.whole, err = f.Render(sample); err != nil {
-			return nil, err
+		f, keeps := v.cut(o.Format, costs.fill(room)), false
+		if len(f.parts) > 0 { // all there is does not fit, whatever its items take
+			if f.whole, err = f.Render(sample); err != nil {
+				return nil, err
+			}
+			keeps = keepsTo(f.whole, len(f.parts), limit)
 		}
 		switch {
-		case keepsTo(f.whole, len(f.parts), limit):
+		case keeps:
 			best, least = f, room
 		case room == 0:
 			return nil, hodl.Invalid("max_tokens", "is too small for what is always there")

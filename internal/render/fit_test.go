@@ -85,6 +85,9 @@ func checkBound(t *testing.T, v render.View, o render.Options) {
 	t.Helper()
 	out, _ := fitted(t, v, o)
 	sealed := out.Seal("acr_01JD8Z6T3YQ4XW5V7B9C2K1MHN", "")
+	if len(out.Body) == 0 {
+		t.Errorf("%s within %d is empty", o.Format, o.MaxTokens)
+	}
 	if n := count.Tokens(string(sealed)); n > o.MaxTokens*4/5 {
 		t.Errorf("%s within %d takes %d", o.Format, o.MaxTokens, n)
 	}
@@ -106,6 +109,22 @@ func FuzzBound(f *testing.F) {
 			checkBound(t, v, render.Options{Format: format, MaxTokens: render.MinTokens + int(more)})
 		}
 	})
+}
+
+// A bound a little too small for all there is leaves something out, though its items
+// by themselves would fit.
+func TestBoundBelowAll(t *testing.T) {
+	var c hodl.Content
+	for i := range 10 {
+		c.Notes = append(c.Notes, hodl.Note{ID: int64(i), Body: strings.Repeat("word and word ", 30), Author: "usr_1", Trust: hodl.TrustUser, CreatedAt: captured})
+	}
+	v := view(t, c, reads...)
+	for _, f := range render.Formats() {
+		all := count.Tokens(string(rendered(t, v, f).Body)) * 5 / 4
+		for most := render.MinTokens; most < all+100; most += 20 {
+			checkBound(t, v, render.Options{Format: f, MaxTokens: most})
+		}
+	}
 }
 
 // The least bound holds what is always there.
@@ -213,7 +232,7 @@ func TestWorth(t *testing.T) {
 		c.Thread = append(c.Thread, hodl.Node{ID: fmt.Sprint("o", i), Kind: hodl.Observation, Text: strings.Repeat("seen ", 40)})
 	}
 	v := view(t, c, reads...)
-	for _, most := range []int{1100, 1500, 2500, 4000} {
+	for _, most := range []int{render.MinTokens, 1500, 2500, 4000} {
 		out, left := fitted(t, v, render.Options{Format: render.JSON, MaxTokens: most})
 		o := object(t, out.Body)
 		has := func(id string) bool { return strings.Contains(fmt.Sprint(o["reasoning_thread"]), "id:"+id+" ") }

@@ -17,7 +17,38 @@ var asObject = json.JoinOptions(
 	jsonv1.OmitEmptyWithLegacySemantics(true),
 )
 
-func writeJSON(v *View) ([]byte, error) { return marshal(JSON, &v.context) }
+func writeJSON(v *View) ([]byte, error) {
+	body, err := marshal(JSON, &v.context)
+	return onLines(body), err
+}
+
+// onLines puts each member of an object, and each item of a list that is a member, on
+// a line of its own: there are readers that take a text by its lines, and lines cost
+// next to nothing. The body is compact and well formed.
+func onLines(body []byte) []byte {
+	out := make([]byte, 0, len(body)+len(body)/32)
+	depth, list, quoted := 0, false, false
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		out = append(out, c)
+		switch {
+		case quoted && c == '\\':
+			i++
+			out = append(out, body[i])
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			list = depth == 2 && c == '[' || depth > 2 && list
+		case c == '}' || c == ']':
+			depth--
+		case c == ',' && (depth == 1 || depth == 2 && list):
+			out = append(out, '\n')
+		}
+	}
+	return out
+}
 
 func marshal(f Format, body any) ([]byte, error) {
 	out, err := json.Marshal(body, asObject)
