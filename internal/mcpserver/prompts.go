@@ -9,6 +9,7 @@ import (
 
 	"hodl"
 	"hodl/internal/render"
+	"hodl/internal/resume"
 	"hodl/internal/store"
 )
 
@@ -30,7 +31,7 @@ func (s *Server) addPrompts() {
 }
 
 func (s *Server) promptResume(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	h, err := s.hydrate(ctx, whoOf(ctx), r.Params.Arguments["session_id"], "", render.PromptReady)
+	h, err := s.hydrate(ctx, whoOf(ctx), asked{session: r.Params.Arguments["session_id"], Ask: resume.Ask{Format: render.PromptReady}})
 	if err != nil {
 		return nil, wire(s.refuse(ctx, err), "")
 	}

@@ -37,7 +37,7 @@ func hodlURI(id hodl.HodlID) string       { return "hodl://hodls/" + string(id) 
 // which the SDK compiles anew for every read.
 type place struct {
 	session, hodl string // ids as they were given
-	format        string
+	format, part  string
 	published     bool // by its published name
 }
 
@@ -56,7 +56,7 @@ func parseURI(uri string) (place, bool) {
 	id := strings.TrimPrefix(u.Path, "/")
 	query := u.Query()
 	for name := range query {
-		if u.Scheme != "hodl" || u.Host != "sessions" || name != "format" {
+		if u.Scheme != "hodl" || u.Host != "sessions" || name != "format" && name != "part" {
 			return place{}, false
 		}
 	}
@@ -65,7 +65,7 @@ func parseURI(uri string) (place, bool) {
 		return place{}, true
 	case id == "" || strings.Contains(id, "/"):
 	case u.Scheme == "hodl" && u.Host == "sessions", u.Scheme == "unihodl" && u.Host == "session":
-		return place{session: id, format: query.Get("format"), published: u.Scheme == "unihodl"}, true
+		return place{session: id, format: query.Get("format"), part: query.Get("part"), published: u.Scheme == "unihodl"}, true
 	case u.Scheme == "hodl" && u.Host == "hodls":
 		return place{hodl: id}, true
 	}
@@ -116,11 +116,11 @@ func (s *Server) readPlace(ctx context.Context, w *who, uri string) (*mcp.Resour
 }
 
 func (s *Server) readSession(ctx context.Context, w *who, at place) (*mcp.ResourceContents, error) {
-	otherwise := render.MCP
+	ask := asked{session: at.session, format: at.format, part: at.part, Ask: resume.Ask{Format: render.MCP}}
 	if at.published {
-		otherwise = render.JSON
+		ask.Format = render.JSON
 	}
-	h, err := s.hydrate(ctx, w, at.session, at.format, otherwise)
+	h, err := s.hydrate(ctx, w, ask)
 	if err != nil {
 		return nil, err
 	}

@@ -13,17 +13,37 @@ import (
 	"hodl/internal/store"
 )
 
+// An asked is what a tool, resource or prompt wants to hand over.
+type asked struct {
+	session string // as it was given; "" for the token's own, or the last
+	format  string
+	part    string // where an earlier result ended, "" to begin
+	resume.Ask
+}
+
 // resumeTool hands a session over: the rendering as it is, and nothing beside it, for
 // clients differ in which half of a result a model sees.
 func (s *Server) resumeTool(ctx context.Context, w *who, in jsontext.Value) (*mcp.CallToolResult, error) {
 	var a struct {
-		Session string `json:"session_id"`
-		Format  string `json:"format"`
+		Session   string   `json:"session_id"`
+		Format    string   `json:"format"`
+		MaxTokens *int     `json:"max_tokens"`
+		Include   []string `json:"include"`
+		Part      string   `json:"part"`
+		Since     string   `json:"since"`
 	}
 	if err := arguments(in, &a); err != nil {
 		return nil, err
 	}
-	h, err := s.hydrate(ctx, w, a.Session, a.Format, render.PromptReady)
+	ask := asked{a.Session, a.Format, a.Part, resume.Ask{Format: render.PromptReady, Include: a.Include, Since: hodl.RecordID(a.Since)}}
+	switch {
+	case a.MaxTokens == nil:
+	case *a.MaxTokens == 0: // within, this means none
+		return nil, render.CheckTokens(-1)
+	default:
+		ask.MaxTokens = *a.MaxTokens
+	}
+	h, err := s.hydrate(ctx, w, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -32,24 +52,56 @@ func (s *Server) resumeTool(ctx context.Context, w *who, in jsontext.Value) (*mc
 
 // hydrate is the one way to content: every tool, resource and prompt that shows any
 // goes through it, and so leaves exactly one record.
-func (s *Server) hydrate(ctx context.Context, w *who, session, format string, otherwise render.Format) (*resume.Hydration, error) {
-	f := otherwise
-	if format != "" {
-		var err error
-		if f, err = render.ParseFormat(format); err != nil {
-			return nil, err
-		}
+func (s *Server) hydrate(ctx context.Context, w *who, a asked) (*resume.Hydration, error) {
+	if err := a.read(w); err != nil {
+		return nil, err
 	}
-	id, err := s.session(ctx, w, session)
+	id, err := s.session(ctx, w, a.session)
 	if err != nil {
 		return nil, err
 	}
-	return s.Resume.Hydrate(ctx, w.on(id), resume.Ask{Format: f})
+	if a.MaxTokens != 0 {
+		return s.Resume.Hydrate(ctx, w.on(id), a.Ask)
+	}
+	for a.MaxTokens = usualTokens; ; a.MaxTokens = min(2*a.MaxTokens, render.MaxTokens) {
+		h, err := s.Resume.Hydrate(ctx, w.on(id), a.Ask)
+		if !resume.TooSmall(err) || a.MaxTokens == render.MaxTokens {
+			return h, err
+		}
+	}
+}
+
+// usualTokens bounds what was asked for without a bound: clients refuse a result of
+// more than 25,000. A single thing that is larger is handed over by itself.
+const usualTokens = 20_000
+
+// read puts the texts of a into its Ask.
+func (a *asked) read(w *who) (err error) {
+	if a.format != "" {
+		if a.Format, err = render.ParseFormat(a.format); err != nil {
+			return err
+		}
+	}
+	if a.part != "" {
+		if len(a.Include) > 0 {
+			return hodl.Invalid("part", "cannot be asked for together with include")
+		}
+		a.Include = strings.Split(a.part, ",")
+	}
+	// The last session may be another by now.
+	if refers := len(a.Include) > 0 || a.Since != ""; refers && a.session == "" && w.claims == nil {
+		return hodl.Invalid("session_id", "is needed with include, part and since: give that of the earlier resume")
+	}
+	return nil
 }
 
 // metaOf is what differs per call and stands outside the rendering.
 func metaOf(h *resume.Hydration) mcp.Meta {
-	return mcp.Meta{"hodl/hydration_id": string(h.ID), "hodl/fingerprint": h.Fingerprint}
+	meta := mcp.Meta{"hodl/hydration_id": string(h.ID), "hodl/fingerprint": h.Fingerprint}
+	if len(h.Omitted) > 0 {
+		meta["hodl/next_part"] = strings.Join(h.Omitted, ",")
+	}
+	return meta
 }
 
 // session is the session that is meant: the token's own, or the one last captured,

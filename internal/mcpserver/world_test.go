@@ -147,6 +147,16 @@ func (w *world) mint(scopes ...hodl.Scope) *resume.Minted {
 	return m
 }
 
+// mintFor returns a token of Ada's for this door and another session of hers.
+func (w *world) mintFor(id string) *resume.Minted {
+	w.t.Helper()
+	m, err := w.resume.Mint(w.t.Context(), resume.Caller{Principal: &w.ada.Principal}, hodl.TokenDraft{
+		Session: hodl.SessionID(id), Audience: public + "/mcp", Scopes: []hodl.Scope{hodl.ReadContext, hodl.ReadReasoning}, MaxHydrations: new(50),
+	})
+	w.must(err)
+	return m
+}
+
 // An answer is what came back: of a stream, the last message that has a result or an
 // error.
 type answer struct {

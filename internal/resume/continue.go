@@ -97,6 +97,15 @@ func gone() error {
 	return hodl.Errorf(hodl.Gone, "these handles are not good, or no longer").WithHint("they work for a quarter of an hour, for the token they were given to and under the same policy; hydrate again")
 }
 
+const tooSmall = "is too small for the next item: ask for more, or leave it out"
+
+// TooSmall reports whether a continuation was refused because its bound holds none of
+// what is left.
+func TooSmall(err error) bool {
+	e, ok := errors.AsType[*hodl.Error](err)
+	return ok && len(e.Fields) == 1 && e.Fields[0].Message == tooSmall
+}
+
 func policyMoved() error {
 	return hodl.Errorf(hodl.Unavailable, "a redaction policy was changed meanwhile").WithHint("try again")
 }
@@ -181,7 +190,7 @@ func (s *Service) rest(ctx context.Context, u *use, at store.SessionState, o ope
 		return nil, err
 	}
 	if fitted.Empty() {
-		return nil, hodl.Invalid("max_tokens", "is too small for the next item: ask for more, or leave it out")
+		return nil, hodl.Invalid("max_tokens", tooSmall)
 	}
 	return &rendered{fitted: fitted, policies: cleaned.Policies(), uses: cleaned.Uses()}, nil
 }

@@ -16,7 +16,8 @@ type Hydration struct {
 	ID          hodl.RecordID
 	Fingerprint string
 	Rendering   render.Rendering
-	Receipt     string // "" for a token of a workspace that allows it none
+	Receipt     string   // "" for a token of a workspace that allows it none
+	Omitted     []string // handles of what was left out for its size
 
 	bounded bool // in tokens
 }
@@ -170,12 +171,18 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 // note writes into rec what is returned, which is of the hydration of.
 func (s *Service) note(rec, of *hodl.Record, u *use, view *rendered) (*Hydration, error) {
 	rec.Policies, rec.Redactions = view.policies, view.uses
-	out, err := view.fitted.Render(func(p render.Part) string { return s.handle(u, of, p) })
+	h := &Hydration{ID: rec.ID, Fingerprint: rec.Fingerprint}
+	var err error
+	h.Rendering, err = view.fitted.Render(func(p render.Part) string {
+		handle := s.handle(u, of, p)
+		h.Omitted = append(h.Omitted, handle)
+		return handle
+	})
 	if err != nil {
 		return nil, err
 	}
-	rec.Returned = out.Returned()
-	return &Hydration{ID: rec.ID, Fingerprint: rec.Fingerprint, Rendering: out}, nil
+	rec.Returned = h.Rendering.Returned()
+	return h, nil
 }
 
 // receipt proves a record that is in its log already. When that fails, the hydration
