@@ -145,8 +145,9 @@ func sees(who, mark string) bool {
 
 // Of every operation, in every way a request can name a thing: what is others' looks
 // like what never was, and no byte of it shows.
-func TestIsolation(t *testing.T) {
-	w := newWorld(t)
+func TestIsolation(t *testing.T) { onEachEngine(t, isolation) }
+
+func isolation(w *world) {
 	v := newVictim(w)
 	own := map[string]string{}
 	for i, who := range []string{sandbox, member, stranger} {
@@ -157,7 +158,7 @@ func TestIsolation(t *testing.T) {
 		w.keys["token of "+who] = w.ok(who, "POST", "/v1/resume_tokens", `{"session_id":"`+id+`","audience":"sdk.unihodl.app","scopes":["read:context","write:notes","write:next_step","session:hand_off"]}`).text("token")
 	}
 	before := v.all()
-	list := probes(t)
+	list := probes(w.t)
 	for _, p := range list {
 		for _, who := range []string{sandbox, member, stranger} {
 			mine := strings.NewReplacer("{own}", own["{own} "+who], "{ownhdl}", own["{ownhdl} "+who])
@@ -165,10 +166,33 @@ func TestIsolation(t *testing.T) {
 		}
 	}
 	w.run([]scenario{{name: "a sandbox key ends a live key", as: sandbox, method: "POST", path: v.theirs().Replace("/v1/api_keys/{key}/revoke"), status: 404, code: "not_found"}})
-	t.Logf("%d probes, by three callers", len(list))
+	w.t.Logf("%d probes, by three callers: %s", len(list), kinds(w.t, list))
 	if after := v.all(); after != before {
-		t.Errorf("others changed it: %s\nwas\n%s", after, before)
+		w.t.Errorf("others changed it: %s\nwas\n%s", after, before)
 	}
+}
+
+// kinds counts the probes by the way they reach for what is others', and fails for a
+// way that none takes. Idempotency keys have tests of their own.
+func kinds(t *testing.T, list []probe) string {
+	ways := []struct{ name, in string }{
+		{"id", `^\S+/\{(ses|hdl|jti|acr|key|aud|usr|wks|pol)\}`}, {"id in a body", `"\w+":\[?"\{\w+\}`}, {"filter", `[?&](tag|session_id|jti|actor|user|url|prefix|since)=`},
+		{"cursor", `cursor=\{cursor\}`}, {"search", `[?&]q=`}, {"export", `/export`}, {"import", `/import `}, {"version", `\{fp\}|\{version\}|/versions|[?&]version=`},
+	}
+	var out []string
+	for _, way := range ways {
+		n := 0
+		for _, p := range list {
+			if regexp.MustCompile(way.in).MatchString(p.path + " " + p.body + " " + strings.Join(p.headers, " ")) {
+				n++
+			}
+		}
+		if n == 0 {
+			t.Errorf("no probe by %s", way.name)
+		}
+		out = append(out, fmt.Sprintf("%d by %s", n, way.name))
+	}
+	return strings.Join(out, ", ")
 }
 
 // all is what the victim has.
@@ -267,22 +291,49 @@ func headersOf(a *answer) string {
 }
 
 // A key takes effect once for whoever sent it, and tells others nothing of what it
-// was sent with.
-func TestIdempotencyKeysOfOthers(t *testing.T) {
-	w := newWorld(t)
+// was sent with: an API key, or a resume token.
+func TestIdempotencyKeysOfOthers(t *testing.T) { onEachEngine(t, idempotencyKeysOfOthers) }
+
+func idempotencyKeysOfOthers(w *world) {
 	names := w.owned()
 	for i, r := range keyRoutes {
 		if r.method == http.MethodGet {
 			continue
 		}
-		path, body, key := names.Replace(r.path), names.Replace(r.body), []string{"Idempotency-Key", "of-" + strconv.Itoa(i)}
-		hers := w.call(live, r.method, path, body, key...)
-		for _, who := range []string{sandbox, member, stranger} {
-			w.clock.advance(time.Second)
-			a := w.call(who, r.method, path, body, key...)
-			if a.header.Get("Idempotency-Replayed") != "" || a.code() == string(hodl.IdempotencyMismatch) || a.status < 300 && bytes.Equal(a.body, hers.body) && a.header.Get("Location") != "" {
-				t.Errorf("%s %s with %s: %s; she was told %s", r.method, path, who, a, hers)
-			}
+		w.sameKey(live, r, names, "of-"+strconv.Itoa(i), sandbox, member, stranger)
+	}
+}
+
+func TestIdempotencyKeysOfOtherTokens(t *testing.T) { onEachEngine(t, idempotencyKeysOfOtherTokens) }
+
+// The tokens are of her session, a sibling's among them, and of sessions of others
+// that have the same id where they can.
+func idempotencyKeysOfOtherTokens(w *world) {
+	names := w.owned()
+	body := `{"session_id":"ses_owned","audience":"sdk.unihodl.app","scopes":["` + strings.ReplaceAll(agentScopes, " ", `","`) + `"]}`
+	w.keys["hers"], w.keys["a sibling"] = w.token("ses_owned", agentScopes), w.token("ses_owned", agentScopes)
+	for _, who := range []string{sandbox, stranger} {
+		w.ok(who, "PUT", "/v1/sessions/ses_owned", fullSession)
+		w.keys["token of "+who] = w.ok(who, "POST", "/v1/resume_tokens", body).text("token")
+	}
+	w.ok(member, "PUT", "/v1/sessions/ses_members", fullSession)
+	w.keys["token of "+member] = w.ok(member, "POST", "/v1/resume_tokens", strings.ReplaceAll(body, "ses_owned", "ses_members")).text("token")
+	for i, r := range tokenRoutes {
+		w.sameKey("hers", r, names, "of-"+strconv.Itoa(i), "a sibling", "token of "+sandbox, "token of "+member, "token of "+stranger, live, stranger)
+	}
+}
+
+// sameKey sends one request under one idempotency key, first as one caller, then as
+// others.
+func (w *world) sameKey(as string, r route, names *strings.Replacer, key string, others ...string) {
+	w.t.Helper()
+	path, body := names.Replace(r.path), names.Replace(r.body)
+	hers := w.call(as, r.method, path, body, keyHeader, key)
+	for _, who := range others {
+		w.clock.advance(time.Second)
+		a := w.call(who, r.method, path, body, keyHeader, key)
+		if a.header.Get(replayedHeader) != "" || a.code() == string(hodl.IdempotencyMismatch) || a.status < 300 && bytes.Equal(a.body, hers.body) && a.header.Get("Location") != "" {
+			w.t.Errorf("%s %s with %s: %s; she was told %s", r.method, path, who, a, hers)
 		}
 	}
 }

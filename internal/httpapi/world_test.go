@@ -20,6 +20,7 @@ import (
 	"hodl/internal/auth"
 	"hodl/internal/capture"
 	"hodl/internal/httpapi"
+	"hodl/internal/pgtest"
 	"hodl/internal/resume"
 	"hodl/internal/seal"
 	"hodl/internal/serve"
@@ -89,6 +90,13 @@ type setting struct {
 	bodyTimeout time.Duration
 	alone       bool // no other test runs beside it
 	queue       int  // writes waiting before new ones are refused
+	postgres    bool // instead of SQLite
+}
+
+// onEachEngine runs a test in a world of SQLite and in one of PostgreSQL.
+func onEachEngine(t *testing.T, test func(w *world)) {
+	t.Run("sqlite", func(t *testing.T) { test(newWorld(t)) })
+	t.Run("postgres", func(t *testing.T) { test(newWorld(t, setting{postgres: true})) })
 }
 
 // newWorld makes a world for a test, which then runs beside others.
@@ -104,7 +112,11 @@ func newWorld(t *testing.T, settings ...setting) *world {
 	w := &world{t: t, dir: t.TempDir(), clock: &clock{}, log: &journal{}, keys: map[string]string{nobody: ""}}
 	master, err := seal.CreateMaster(filepath.Join(w.dir, "master.key"))
 	w.must(err)
-	w.Store, err = store.Open(t.Context(), store.Options{Dir: w.dir, Master: master, Now: w.clock.now, Queue: set.queue})
+	options := store.Options{Dir: w.dir, Master: master, Now: w.clock.now, Queue: set.queue}
+	if set.postgres {
+		options.Admin, options.Database = pgtest.Open(t)
+	}
+	w.Store, err = store.Open(t.Context(), options)
 	w.must(err)
 	t.Cleanup(func() { w.must(w.Close()) })
 	w.listen(set)
