@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,10 +15,21 @@ type exact[T any] struct{ Value T }
 
 func (exact[T]) isLenient() {}
 
-// UnmarshalJSONFrom is asked by the format. A field that is not known is refused.
+// UnmarshalJSONFrom is asked by the format. A field that is not known is refused, and
+// so is null, which would mean to leave out what is there.
 func (e *exact[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return json.UnmarshalDecode(d, &e.Value, json.RejectUnknownMembers(true))
+	return json.UnmarshalDecode(d, &e.Value, json.RejectUnknownMembers(true), json.WithUnmarshalers(noNull))
 }
+
+// noNull is asked before every value, and leaves those that are not null to others.
+var noNull = json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ any) error {
+	if d.PeekKind() == 'n' {
+		return errNull
+	}
+	return errors.ErrUnsupported
+})
+
+var errNull = errors.New("null")
 
 // Schema is asked by huma for the OpenAPI document.
 func (exact[T]) Schema(r huma.Registry) *huma.Schema {

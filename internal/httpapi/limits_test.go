@@ -298,6 +298,13 @@ func TestNullsAreRefused(t *testing.T) {
 		{"POST", "/v1/sessions", `{"title":"x","summary":null}`, "summary"},
 		{"POST", "/v1/sessions", `{"tabs":[{"url":"https://example.com/","title":"x","scroll_y_pct":null}]}`, "tabs[0].scroll_y_pct"},
 		{"POST", "/v1/resume_tokens", `{"session_id":"ses_1","audience":"claude.anthropic.com","scopes":["read:context"],"ttl_seconds":null}`, "ttl_seconds"},
+		{"PUT", "/v1/redaction_policies/mine", `{"allow":null}`, "allow"},
+		{"PUT", "/v1/redaction_policies/mine", `{"extends":null}`, "extends"},
+		{"PUT", "/v1/redaction_policies/mine", `{"allow":[{"value":null}]}`, "allow[0].value"},
+		{"PUT", "/v1/redaction_policies/mine", `{"classes":{"pii":null}}`, "classes.pii"},
+		{"PUT", "/v1/redaction_policies/mine", `null`, "body"},
+		{"POST", "/v1/redaction_policies/balanced/preview", `{"session_id":"ses_1","scopes":null}`, "scopes"},
+		{"POST", "/v1/redaction_policies/balanced/preview", `{"session_id":"ses_1","document":{"urls":null}}`, "document.urls"},
 	} {
 		a := w.call(live, c.method, c.path, c.body)
 		if a.status != 422 || !strings.Contains(a.String(), `"path":"`+c.field+`"`) {
