@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -27,6 +29,9 @@ import (
 // its predicates on the workspace, to a database where every row has a twin in
 // another workspace. What comes back, and what changes, must be what it would be if
 // there were no twins.
+//
+// A function of the database is broken the same way, and the statements that call it,
+// or set off its trigger, are sent as they are.
 //
 // Nothing names the statements: a query is covered once a test of the suite runs it,
 // and one that none runs is a failure of its own.
@@ -82,14 +87,21 @@ type mutants struct {
 	seen    map[string]bool // texts that were sent
 	missed  map[mutant]int  // how often it was tried and would not have leaked anyway
 	telling map[mutant]bool // those that leak when row-level security is off
+	inside  map[string]bool // names of functions with a predicate
 	took    time.Duration
 }
 
-// A mutant is a statement without one of its predicates, counted from 0.
+// A mutant is a statement without one of its predicates, counted from 0; or a
+// statement beside a function that is without one.
 type mutant struct {
-	text string
-	nth  int
+	text     string
+	function function
+	nth      int
 }
+
+// broken is the text without the predicate: of the statement, or of the function's
+// definition.
+func (x mutant) broken() string { return without(cmp.Or(x.function.text, x.text), x.nth) }
 
 // enough is how many databases a mutant is tried on until it has leaked on one that
 // has no second lock.
@@ -105,16 +117,55 @@ func without(text string, nth int) string {
 }
 
 // open lists the mutants of what was sent that are not settled.
-func (m *mutants) open(sent map[string][]sending) (out []mutant) {
+func (m *mutants) open(sent map[string][]sending, functions []function) (out []mutant) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, text := range slices.Sorted(maps.Keys(sent)) {
-		m.seen[text] = true
-		for nth := range predicate.FindAllString(text, -1) {
-			if x := (mutant{text, nth}); !m.telling[x] && m.missed[x] < enough {
+	add := func(text string, f function) {
+		for nth := range predicate.FindAllString(cmp.Or(f.text, text), -1) {
+			if x := (mutant{text, f, nth}); !m.telling[x] && m.missed[x] < enough {
 				out = append(out, x)
 			}
 		}
+	}
+	for _, f := range functions {
+		m.inside[f.name] = true
+	}
+	for _, text := range slices.Sorted(maps.Keys(sent)) {
+		m.seen[text] = true
+		add(text, function{})
+		for _, f := range functions {
+			if regexp.MustCompile(f.sentBy).MatchString(text) {
+				add(text, f)
+			}
+		}
+	}
+	return out
+}
+
+// A function of the database that has a predicate on the workspace.
+type function struct {
+	name, text string
+	sentBy     string // pattern of the statements that it runs in
+}
+
+// acrossByNature are the functions that tell of all workspaces: names and sizes, to
+// the chores of the server.
+var acrossByNature = []string{"hodl_logs_ahead"}
+
+// functions finds the functions that have a predicate in the definition the migrations
+// came to.
+func (a *arena) functions() (out []function) {
+	a.t.Helper()
+	for _, name := range a.strings(`select distinct p.proname::text from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prosrc ~ 'workspace = ' order by 1`) {
+		if slices.Contains(acrossByNature, name) {
+			continue
+		}
+		f := function{name: name, sentBy: `\b` + name + `\(`}
+		f.text = strings.Join(a.strings(`select pg_get_functiondef(p.oid) from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = '`+name+`'`), ";")
+		if tables := a.strings(`select tgrelid::regclass::text from pg_trigger where tgfoid = '` + name + `'::regproc`); len(tables) > 0 {
+			f.sentBy = `(?i)\b(update|delete from) (` + strings.Join(tables, "|") + `)\b`
+		}
+		out = append(out, f)
 	}
 	return out
 }
@@ -138,9 +189,9 @@ func (m *mutants) watch(t testing.TB) storetest.Database {
 	address := superuser(t, db.Options.Admin)
 	db.Options = db.Options.Watched(w)
 	t.Cleanup(func() {
-		if list := m.open(w.sent); len(list) > 0 && !t.Failed() {
+		if !t.Failed() {
 			begun := time.Now()
-			m.try(t, address, role, w.sent, list)
+			m.try(t, address, role, w.sent)
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.took += time.Since(begun)
@@ -167,7 +218,7 @@ type arena struct {
 	tables []string
 }
 
-func (m *mutants) try(t testing.TB, address, role string, sent map[string][]sending, list []mutant) {
+func (m *mutants) try(t testing.TB, address, role string, sent map[string][]sending) {
 	ctx := context.Background() // the test's has ended
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
@@ -186,6 +237,10 @@ func (m *mutants) try(t testing.TB, address, role string, sent map[string][]send
 		where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by 1`); len(a.tables) == 0 {
 		return // the test made no tables
 	}
+	list := m.open(sent, a.functions())
+	if len(list) == 0 {
+		return
+	}
 	alone := a.all(sent, list)
 	a.mirror()
 	beside := a.all(sent, list)
@@ -195,7 +250,7 @@ func (m *mutants) try(t testing.TB, address, role string, sent map[string][]send
 	open := a.all(sent, list)
 	for i, x := range list {
 		if alone[i] != beside[i] {
-			t.Errorf("leaks when it is broken:\n%s\nalone %.500s\nbeside others %.500s", without(x.text, x.nth), alone[i], beside[i])
+			t.Errorf("leaks when it is broken:\n%s\nalone %.500s\nbeside others %.500s", x.broken(), alone[i], beside[i])
 		}
 		m.settle(x, alone[i] != open[i])
 	}
@@ -247,15 +302,15 @@ func (a *arena) all(sent map[string][]sending, list []mutant) []string {
 	out := make([]string, len(list))
 	for i, x := range list {
 		for _, s := range sent[x.text] {
-			out[i] += a.outcome(without(x.text, x.nth), s) + "\n"
+			out[i] += a.outcome(x, s) + "\n"
 		}
 	}
 	return out
 }
 
-// outcome sends a statement as the role of the server, and returns what came back and
-// how many rows it touched.
-func (a *arena) outcome(text string, s sending) string {
+// outcome sends a mutant as the role of the server, and returns what came back and how
+// many rows it touched.
+func (a *arena) outcome(x mutant, s sending) string {
 	ctx := context.Background()
 	part, err := a.tx.Begin(ctx) // a savepoint
 	if err != nil {
@@ -263,7 +318,15 @@ func (a *arena) outcome(text string, s sending) string {
 		return ""
 	}
 	defer func() { _ = part.Rollback(ctx) }() // nor of this
-	_, err = part.Exec(ctx, `set local role `+a.role)
+	text := x.text
+	if x.function.text == "" {
+		text = x.broken()
+	} else {
+		_, err = part.Exec(ctx, x.broken()) // create or replace: it keeps its owner
+	}
+	if err == nil {
+		_, err = part.Exec(ctx, `set local role `+a.role)
+	}
 	if err == nil {
 		_, err = part.Exec(ctx, `select set_config('hodl.workspaces', $1, true)`, s.scope)
 	}
@@ -292,22 +355,52 @@ func (a *arena) outcome(text string, s sending) string {
 	return out
 }
 
+// ofFunction counts the predicates that were broken, of a function or, where it has no
+// name, of statements, and those of them that leak without the second lock.
+func (m *mutants) ofFunction(name string) (tried, tell int) {
+	type place struct {
+		text string
+		nth  int
+	}
+	seen := map[place]bool{}
+	for _, list := range []iter.Seq[mutant]{maps.Keys(m.missed), maps.Keys(m.telling)} {
+		for x := range list {
+			if at := (place{cmp.Or(x.function.text, x.text), x.nth}); x.function.name == name {
+				seen[at] = seen[at] || m.telling[x]
+			}
+		}
+	}
+	for _, leaks := range seen {
+		if leaks {
+			tell++
+		}
+	}
+	return len(seen), tell
+}
+
 // settled fails for what the suite left open.
 func (m *mutants) settled(t *testing.T) {
 	var silent []string
 	for x := range m.missed {
-		if !m.telling[x] {
-			silent = append(silent, without(x.text, x.nth))
+		if !m.telling[x] && x.function.name == "" {
+			silent = append(silent, x.broken())
 		}
 	}
-	t.Logf("%d statements, %d predicates; without the second lock %d of them leak; %s", len(m.seen), len(m.telling)+len(silent), len(m.telling), m.took)
+	tried, telling := m.ofFunction("")
+	t.Logf("%d statements, %d predicates; without the second lock %d of them leak; %s", len(m.seen), tried, telling, m.took)
 	// The rest found no rows when a test had ended, or is one of two on the same rows.
-	if len(m.telling) < len(silent) {
+	if telling < len(silent) {
 		t.Errorf("too few of the predicates are seen to matter; not these:\n%s", strings.Join(silent, "\n"))
 	}
 	for text := range m.seen {
 		if n := len(regexp.MustCompile(`\bworkspace =`).FindAllString(text, -1)); n != len(predicate.FindAllString(text, -1)) {
 			t.Errorf("a predicate is of a form that this test does not know:\n%s", text)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.inside)) {
+		tried, tell := m.ofFunction(name)
+		if t.Logf("%s: %d predicates; without the second lock %d of them leak", name, tried, tell); tried == 0 {
+			t.Errorf("%s: no test of the suite runs it", name)
 		}
 	}
 	for text, at := range statements(t) {

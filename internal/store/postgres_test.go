@@ -270,6 +270,42 @@ func TestCredential(t *testing.T) {
 	}
 }
 
+// The search runs as the owner of the words, whom their policy does not bind. It looks
+// at the scope itself, and what it would find without looking it cannot: the policy of
+// hodls binds the owner too.
+func TestSearchKeepsToItsScope(t *testing.T) {
+	x := newTenants(t)
+	found := func(scope string) (n int) {
+		t.Helper()
+		x.as(t, scope, func(tx *sql.Tx) {
+			must(t, tx.QueryRow(`select count(*) from hodl_search($1, 'live', $2, $3::tsquery, '', '~', 0, 1::bigint << 62, '', 0, 100)`, x.a, x.user, `'n'`).Scan(&n))
+		})
+		return n
+	}
+	for _, guarded := range []bool{true, false} {
+		if !guarded {
+			x.forget(t, "hodl_search", `if in_workspace <> all (public.hodl_scope()) then return; end if;`)
+		}
+		for scope, want := range map[string]int{string(x.a): 1, "": 0, string(x.b): 0, "wks_none": 0} {
+			if n := found(scope); n != want {
+				t.Errorf("guarded %t, under %q the search finds %d, want %d", guarded, scope, n, want)
+			}
+		}
+	}
+}
+
+// forget takes a part out of a function.
+func (x *tenants) forget(t *testing.T, name, part string) {
+	t.Helper()
+	var text string
+	must(t, x.db.Raw.QueryRow(`select pg_get_functiondef(oid) from pg_proc where proname = $1`, name).Scan(&text))
+	if !strings.Contains(text, part) {
+		t.Fatalf("%s has no %q", name, part)
+	}
+	_, err := x.db.Raw.Exec(strings.ReplaceAll(text, part, ""))
+	must(t, err)
+}
+
 func workspacesOf(t *testing.T, x *tenants, user string) (out []string) {
 	t.Helper()
 	rows, err := x.app.Query(`select hodl_workspaces_of($1)`, user)

@@ -29,7 +29,7 @@ var engines = []struct {
 func TestSQLite(t *testing.T) { storetest.Run(t, newSQLite) }
 
 func TestPostgres(t *testing.T) {
-	m := &mutants{seen: map[string]bool{}, missed: map[mutant]int{}, telling: map[mutant]bool{}}
+	m := &mutants{seen: map[string]bool{}, missed: map[mutant]int{}, telling: map[mutant]bool{}, inside: map[string]bool{}}
 	t.Run("suite", func(t *testing.T) { storetest.Run(t, m.watch) })
 	if !t.Failed() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		m.settled(t)

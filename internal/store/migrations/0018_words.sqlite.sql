@@ -1,0 +1,2 @@
+-- FTS5's words have no workspace that could be mistaken. Every number stands for both
+-- engines, so that a backup of one is restored on the other.
