@@ -15,6 +15,8 @@ ROWS      ?= 1000000
 FUZZTIME  ?= 30s
 # How many calls make fuzz-api makes.
 CALLS     ?= 100000
+# Of its rounds; another one makes other calls.
+SEED      ?= 1
 # The binary carries no symbol table and no debug information, about a third of
 # its size; stack traces name functions and lines all the same.
 LDFLAGS   ?= -s -w
@@ -43,10 +45,11 @@ build: ## Build bin/hodl, one static binary
 # The lines that hodl serve prints are tested as a reader would run them.
 CURL := command -v curl >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends curl; }
 
-test: ## Run every test on both engines; installs PostgreSQL when it is missing
+test: ## Run every test on both engines, and 10,000 calls of fuzz-api; installs what is missing
 	@$(CURL)
 	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
 	@for module in $(NESTED); do (cd $$module && set -x && $(CURDIR)/$(TESTDB) $(GOTEST) ./...); done
+	@$(MAKE) --no-print-directory fuzz-api CALLS=10000
 
 check: ## Check format, vet and lint
 	@unformatted=$$(gofmt -l .); \
@@ -87,7 +90,7 @@ fuzz: ## Fuzz each target for FUZZTIME (30s)
 	done
 
 fuzz-api: build ## Hold the API against its document with CALLS (100000) generated calls
-	scripts/fuzzapi bin/hodl $(CALLS)
+	scripts/fuzzapi bin/hodl $(CALLS) $(SEED)
 
 # It installs Node, the suite, the Inspector and the clients into .cache/mcp by itself,
 # with npm and pip.

@@ -46,6 +46,15 @@ type Revocation struct {
 	Reason  string
 }
 
+// Check refuses with [ValidationFailed] what cannot be kept.
+func (v *Revocation) Check() error {
+	var f faults
+	f.text("reason", v.Reason, MaxTitle)
+	field := map[RevocationKind]string{OfSession: "session_id", OfKey: "api_key_id", OfUser: "user_id"}[v.Kind]
+	f.text(field, v.Subject, MaxName)
+	return f.err()
+}
+
 // Covers reports whether t is one of the subject's tokens.
 func (v *Revocation) Covers(t *Token) bool {
 	switch v.Kind {

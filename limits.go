@@ -58,6 +58,16 @@ func (f *faults) text(path, s string, most int) {
 	}
 }
 
+// texts checks the strings of a list that is bounded as a whole, and returns their
+// size.
+func (f *faults) texts(path string, list []string) (size int) {
+	for i, s := range list {
+		f.text(fmt.Sprintf("%s[%d]", path, i), s, MaxNode)
+		size += len(s)
+	}
+	return size
+}
+
 func (f *faults) required(path, s string, most int) {
 	if s == "" {
 		f.add(path, "is required")
@@ -215,14 +225,7 @@ func (n *Node) check(at string, f *faults) {
 	f.required(at+"text", n.Text, MaxNode)
 	f.within(at+"confidence", n.Confidence, 0, 1)
 	size := len(n.ID) + len(n.Text)
-	for _, list := range [][]string{n.Evidence, n.Supports, n.DependsOn} {
-		for _, s := range list {
-			size += len(s)
-			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-				f.add(at+"evidence", "or a reference is not valid UTF-8 or holds a NUL character")
-			}
-		}
-	}
+	size += f.texts(at+"evidence", n.Evidence) + f.texts(at+"supports", n.Supports) + f.texts(at+"depends_on", n.DependsOn)
 	if size > MaxNode {
 		f.add(at+"text", "makes the node %d bytes; at most %d are allowed", size, MaxNode)
 	}

@@ -184,7 +184,7 @@ func TestNULIsRefused(t *testing.T) {
 		{live, "PUT", "/v1/sessions/ses_nul", `{"tabs":[{"url":"https://a.b","title":"","tab_role":"` + nul + `"}]}`, "tabs[0].tab_role"},
 		{live, "PUT", "/v1/sessions/ses_nul", `{"notes":[{"body":"` + nul + `"}]}`, "notes[0].body"},
 		{live, "PUT", "/v1/sessions/ses_nul", `{"reasoning_thread":[{"id":"` + nul + `","kind":"question","text":"?"}]}`, "reasoning_thread[0].id"},
-		{live, "PUT", "/v1/sessions/ses_nul", `{"reasoning_thread":[{"id":"n","kind":"question","text":"?","evidence":["` + nul + `"]}]}`, "reasoning_thread[0].evidence"},
+		{live, "PUT", "/v1/sessions/ses_nul", `{"reasoning_thread":[{"id":"n","kind":"question","text":"?","evidence":["` + nul + `"]}]}`, "reasoning_thread[0].evidence[0]"},
 		{live, "POST", "/v1/resume_tokens", `{"session_id":"ses_nul","audience":"` + nul + `","scopes":["read:context"]}`, "audience"},
 		{live, "POST", "/v1/resume_tokens/" + minted.text("jti") + "/revoke", `{"reason":"` + nul + `"}`, "reason"},
 		{live, "POST", "/v1/api_keys", `{"name":"` + nul + `"}`, "name"},

@@ -27,11 +27,15 @@ const (
 // counts is how many rows each table holds.
 func (w *world) counts() map[string]int {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "hodl.db")+"?mode=ro&_pragma=busy_timeout(10000)")
+	driver, address, list := "sqlite", "file:"+filepath.Join(w.dir, "hodl.db")+"?mode=ro&_pragma=busy_timeout(10000)", `select group_concat(name, ' ') from sqlite_master where type = 'table'`
+	if w.superuser != "" {
+		driver, address, list = "pgx", w.superuser, `select string_agg(tablename, ' ') from pg_tables where schemaname = 'public'`
+	}
+	db, err := sql.Open(driver, address)
 	w.must(err)
 	defer db.Close()
 	var names string
-	w.must(db.QueryRow(`select group_concat(name, ' ') from sqlite_master where type = 'table'`).Scan(&names))
+	w.must(db.QueryRow(list).Scan(&names))
 	out := map[string]int{}
 	for name := range strings.FieldsSeq(names) {
 		var n int

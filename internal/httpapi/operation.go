@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -153,6 +154,9 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 			err = checkType(ctx)
 		}
 		if err == nil {
+			err = checkQuery(ctx)
+		}
+		if err == nil {
 			ctx, err = withKey(ctx)
 		}
 		if err != nil {
@@ -186,6 +190,22 @@ func checkType(ctx huma.Context) error {
 		return hodl.Errorf(hodl.UnsupportedMedia, "a body of the type %.80q cannot be read here", header).WithHint("%s", hints[hodl.UnsupportedMedia])
 	}
 	r.Header.Set("Content-Type", kind) // huma does not know it in capitals
+	return nil
+}
+
+// checkQuery refuses a parameter that is there and says nothing where a number or one
+// of some words is wanted: huma takes it for absent.
+func checkQuery(ctx huma.Context) error {
+	u := ctx.URL()
+	if u.RawQuery == "" {
+		return nil
+	}
+	query := u.Query()
+	for _, p := range ctx.Operation().Parameters {
+		if p.In == "query" && (p.Schema.Type != huma.TypeString || p.Schema.Enum != nil) && slices.Contains(query[p.Name], "") {
+			return hodl.Invalid(p.Name, "is empty; give it a value or leave it out")
+		}
+	}
 	return nil
 }
 

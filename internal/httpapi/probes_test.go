@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -20,16 +19,19 @@ func operationOf(r route) string {
 	return r.method + " " + strings.NewReplacer("{fp}", "{fingerprint}", "{pol}", "{name}", "entries/000.p/1", "{tile}").Replace(path)
 }
 
-// probes makes the probes of every operation of the document.
-func probes(t *testing.T) (out []probe) {
+// routesOfAll are the routes of all tables, by their operation.
+func routesOfAll() map[string]route {
 	rows := map[string]route{}
 	for _, r := range slices.Concat(keyRoutes, tokenRoutes, plain) {
 		r.path, _, _ = strings.Cut(r.path, "?")
-		if r.method == http.MethodPut && strings.HasSuffix(r.path, "{ses}") {
-			r.path = strings.ReplaceAll(r.path, "{ses}", "{tak}")
-		}
 		rows[operationOf(r)] = r
 	}
+	return rows
+}
+
+// probes makes the probes of every operation of the document.
+func probes(t *testing.T) (out []probe) {
+	rows := routesOfAll()
 	doc := document(t)
 	for path, item := range doc["paths"].(object) {
 		for method, o := range item.(object) {
@@ -38,6 +40,9 @@ func probes(t *testing.T) (out []probe) {
 			if !listed {
 				t.Errorf("%s is in no table of routes: add it", at)
 				continue
+			}
+			if at == "PUT /v1/sessions/{id}" {
+				r.path = "/v1/sessions/{tak}"
 			}
 			if at == "PUT /v1/redaction_policies/{name}" {
 				r.path = "/v1/redaction_policies/{own}" // a name is each workspace's own to take

@@ -34,16 +34,17 @@ const issuer = "https://hodl.example.com"
 // A world is a server over a store of its own, with callers of every kind.
 type world struct {
 	*store.Store
-	t      *testing.T
-	dir    string
-	url    string
-	clock  *clock
-	log    *journal
-	signer *signing.Keys
-	resume *resume.Service
-	ws     hodl.WorkspaceID
-	user   hodl.UserID
-	keys   map[string]string // by who is calling
+	t         *testing.T
+	dir       string
+	superuser string // the address of the database, for whom row-level security does not bind; "" for SQLite
+	url       string
+	clock     *clock
+	log       *journal
+	signer    *signing.Keys
+	resume    *resume.Service
+	ws        hodl.WorkspaceID
+	user      hodl.UserID
+	keys      map[string]string // by who is calling
 }
 
 // Who is calling, in world.keys.
@@ -115,6 +116,8 @@ func newWorld(t *testing.T, settings ...setting) *world {
 	options := store.Options{Dir: w.dir, Master: master, Now: w.clock.now, Queue: set.queue}
 	if set.postgres {
 		options.Admin, options.Database = pgtest.Open(t)
+		w.superuser, err = pgtest.Superuser(options.Database)
+		w.must(err)
 	}
 	w.Store, err = store.Open(t.Context(), options)
 	w.must(err)

@@ -54,6 +54,21 @@ func Open(t testing.TB) (adminURL, appURL string) {
 	return d.AdminURL, d.AppURL
 }
 
+// Superuser returns the URL of the database that address names for the server's
+// superuser, whom row-level security does not bind.
+func Superuser(address string) (string, error) {
+	database, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(os.Getenv(variable))
+	if err != nil {
+		return "", fmt.Errorf("parse %s: %w", variable, err)
+	}
+	u.Path = database.Path
+	return u.String(), nil
+}
+
 // A Database is what [Open] gives a test, for a program that is none.
 type Database struct {
 	AdminURL, AppURL string

@@ -13,7 +13,7 @@ import (
 // any of the workspace, and the workspace itself. It refuses with
 // [hodl.ValidationFailed], [hodl.NotFound] and [hodl.Forbidden].
 func (s *Service) RevokeAll(ctx context.Context, c Caller, v hodl.Revocation) (*hodl.Record, error) {
-	if err := hodl.CheckReason(v.Reason); err != nil {
+	if err := v.Check(); err != nil {
 		return nil, err
 	}
 	mode, member, err := s.mayRevoke(ctx, c, v)

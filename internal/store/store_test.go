@@ -3,7 +3,6 @@ package store_test
 import (
 	"database/sql"
 	"flag"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,16 +69,11 @@ func newPostgres(t testing.TB) storetest.Database {
 // row-level security does not bind.
 func superuser(t testing.TB, address string) string {
 	t.Helper()
-	database, err := url.Parse(address)
+	u, err := pgtest.Superuser(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := url.Parse(os.Getenv("HODL_TEST_POSTGRES"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = database.Path
-	return u.String()
+	return u
 }
 
 var master struct {
