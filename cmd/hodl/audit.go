@@ -17,6 +17,51 @@ import (
 	"hodl/internal/ledger"
 )
 
+func auditKeysCommand(e *env) *cobra.Command {
+	var server bool
+	c := &cobra.Command{
+		Use: "keys", Short: "Print the verifier keys of the access log", Args: exactly(),
+		Long: `Prints every key that ever signed the access log, the oldest first, as others'
+programs take it too (c2sp.org/signed-note). Keep them where the server's operator
+cannot change them: with them and an export, or a receipt, nobody need be believed.`,
+		Example: `  hodl audit keys > log.vkey
+  hodl audit keys --server`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			api, err := e.client()
+			if err != nil {
+				return err
+			}
+			log, err := logOf(c.Context(), api, server)
+			if err != nil {
+				return e.failed(err)
+			}
+			keys, err := log.Keys(c.Context())
+			return e.show(err, func() error {
+				for _, k := range keys.Keys {
+					if err := e.printLine(k.Verifier); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVar(&server, "server", false, "those of the server's own log")
+	return e.reaches(c)
+}
+
+// logOf is the log of the key's workspace, or the server's own.
+func logOf(ctx context.Context, api *client.Client, server bool) (*client.Log, error) {
+	if server {
+		return api.ServerLog(), nil
+	}
+	me, err := api.Me(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return api.WorkspaceLog(me.Workspace, me.Mode), nil
+}
+
 func auditExportCommand(e *env) *cobra.Command {
 	var file, user string
 	c := &cobra.Command{
@@ -86,6 +131,9 @@ them. An admin's key checks everybody's records, with --key.`,
 				e.note(believed)
 			}
 			report, err := audit.Served(c.Context(), api, verifiers...)
+			if _, wrong := errors.AsType[*audit.Fault](err); !wrong {
+				err = e.failed(err)
+			}
 			return e.printReport(report, err)
 		},
 	}
@@ -113,7 +161,7 @@ func (e *env) verifyFile(name string, vkeys []string) error {
 		return err
 	}
 	if len(verifiers) == 0 {
-		return hint(usagef("no verifier key"), "give --vkey; GET /v1/workspaces/{id}/log/keys tells it, and you should have it from there before you doubt the server")
+		return hint(usagef("no verifier key"), "give --vkey; hodl audit keys tells it, and you should have it from there before you doubt the server")
 	}
 	f, err := os.Open(filepath.Clean(name))
 	if err != nil {
@@ -137,8 +185,6 @@ func (e *env) keysOf(ctx context.Context, l *client.Log, vkeys []string) ([]ledg
 func (e *env) printReport(r *audit.Report, err error) error {
 	if f, ok := errors.AsType[*audit.Fault](err); ok {
 		err = hint(f, "keep the database and this log as they are, and find out who changed what; what was checked before is right")
-	} else if err != nil {
-		return e.failed(err)
 	}
 	if err != nil || r == nil {
 		return err
@@ -204,13 +250,9 @@ not the server's. With --every it goes on looking.`,
 }
 
 func (e *env) watch(ctx context.Context, api *client.Client, file string, vkeys []string, server bool) (*audit.Watch, *client.Log, error) {
-	log := api.ServerLog()
-	if !server {
-		me, err := api.Me(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		log = api.WorkspaceLog(me.Workspace, me.Mode)
+	log, err := logOf(ctx, api, server)
+	if err != nil {
+		return nil, nil, err
 	}
 	verifiers, err := e.keysOf(ctx, log, vkeys)
 	return &audit.Watch{File: file, Verifiers: verifiers, Tiles: audit.Tiles(ctx, log)}, log, err

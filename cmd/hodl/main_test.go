@@ -32,11 +32,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"json":  matchJSON,
-			"let":   let,
-			"serve": serveUntilStopped,
-			"stop":  stop,
+			"exits":   exits,
+			"json":    matchJSON,
+			"let":     let,
+			"serve":   untilStopped("serve", "HODL_URL"),
+			"stop":    stop,
+			"witness": untilStopped("witness", "WITNESS_URL"),
 		},
 		RequireExplicitExec: true,
 	})

@@ -71,13 +71,17 @@ type running struct {
 	out *bufio.Reader
 }
 
-// serveUntilStopped starts hodl serve on a free port in the background and waits
-// until it tells its address, which becomes HODL_URL: serve one --data d. What it
-// told is in the file one.out, what it logs in one.err.
-func serveUntilStopped(ts *testscript.TestScript, _ bool, args []string) {
+// untilStopped starts hodl serve, or hodl witness, on a free port in the background
+// and waits until it tells its address, which goes into a variable: serve one --data d.
+// What it told is in the file one.out, what it logs in one.err.
+func untilStopped(command, variable string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) { inBackground(ts, command, variable, args) }
+}
+
+func inBackground(ts *testscript.TestScript, command, variable string, args []string) {
 	log, err := os.Create(ts.MkAbs(args[0] + ".err"))
 	ts.Check(err)
-	c := exec.Command("hodl", append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
+	c := exec.Command("hodl", append([]string{command, "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	c.Dir, c.Stderr, c.Env = ts.MkAbs("."), log, append(os.Environ(), "NO_COLOR=1")
 	out, err := c.StdoutPipe()
 	ts.Check(err)
@@ -91,12 +95,12 @@ func serveUntilStopped(ts *testscript.TestScript, _ bool, args []string) {
 	_, err = r.out.Peek(1)
 	if err != nil {
 		_ = c.Wait()
-		ts.Fatalf("hodl serve: %s", ts.ReadFile(args[0]+".err"))
+		ts.Fatalf("hodl %s: %s", command, ts.ReadFile(args[0]+".err"))
 	}
 	told, err := r.out.Peek(r.out.Buffered())
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".out"), told, 0o600))
-	ts.Setenv("HODL_URL", regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(string(told)))
+	ts.Setenv(variable, regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(string(told)))
 }
 
 // servers holds those of all scripts, by the script's folder and their name.

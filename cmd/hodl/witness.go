@@ -28,7 +28,10 @@ use; the verifier key that it prints is what others check its cosignatures with.
 				return hint(usagef("no log to witness"), "give --log, the verifier key of one")
 			}
 			w, err := witness.Open(data, name, logs, e.now)
-			if err != nil {
+			switch {
+			case errors.Is(err, witness.ErrTaken):
+				return err
+			case err != nil:
 				return usage(err)
 			}
 			return errors.Join(e.witness(c.Context(), w, listen), w.Close())

@@ -64,6 +64,14 @@ type line struct {
 	Commitment []byte          `json:"commitment"`
 	Salt       []byte          `json:"salt"`
 	Record     json.RawMessage `json:"record"`
+	Misfiled   string          `json:"misfiled"`
+}
+
+// id is what the record says it is, "" when it says nothing.
+func (x *line) id() hodl.RecordID {
+	var said struct{ ID hodl.RecordID }
+	_ = json.Unmarshal(x.Record, &said)
+	return said.ID
 }
 
 const (
@@ -130,11 +138,11 @@ type unbound struct {
 
 // add checks the next record.
 func (a *auditor) add(x *line) error {
-	if want := a.tree.Size(); x.Seq != want {
+	switch want := a.tree.Size(); {
+	case x.Seq > want && want < a.c.Size:
 		return fault(want, "", "is missing: record %d follows record %d", x.Seq, want-1)
-	}
-	if x.Seq >= a.c.Size {
-		return fault(x.Seq, "", "is one too many: %d are signed", a.c.Size)
+	case x.Seq != want || want == a.c.Size:
+		return fault(x.Seq, x.id(), "is one too many: %d are signed", a.c.Size)
 	}
 	id, err := a.bound(x)
 	if err != nil {
@@ -173,7 +181,7 @@ func (a *auditor) bound(x *line) (hodl.RecordID, error) {
 	}
 	if x.Salt == nil {
 		a.unbound = append(a.unbound, unbound{x.Seq, said.ID, said.User})
-		return said.ID, nil
+		return said.ID, x.filed(said.ID)
 	}
 	body := jsontext.Value(x.Record)
 	if err := body.Canonicalize(); err != nil {
@@ -189,7 +197,14 @@ func (a *auditor) bound(x *line) (hodl.RecordID, error) {
 	if said.Seq != x.Seq || said.Workspace != a.head.Workspace || said.Mode != a.head.Mode {
 		return "", fault(x.Seq, said.ID, "says it is record %d of %s (%s)", said.Seq, said.Workspace, said.Mode)
 	}
-	return said.ID, nil
+	return said.ID, x.filed(said.ID)
+}
+
+func (x *line) filed(id hodl.RecordID) error {
+	if x.Misfiled == "" {
+		return nil
+	}
+	return fault(x.Seq, id, "is filed as another than it is: the database's column %.20q was changed", x.Misfiled)
 }
 
 // tile holds the leaves gathered against the tile that the log serves.

@@ -152,6 +152,10 @@ func TestTamperedRows(t *testing.T) {
 				{"a salt", `update access_details set salt = (select commitment from access_records where seq = 1) where seq = 8`, "record 8", "is not what its commitment binds"},
 				{"a record deleted", `delete from access_records where seq = 9`, "record 9", "is missing"},
 				{"the last record deleted", `delete from access_records where seq = 299`, "record 299", "is missing"},
+				{"a column", `update access_records set session = 'ses_another' where seq = 4`, "record 4", "column \"session\" was changed"},
+				{"a time", `update access_records set at = at + 1 where seq = 4`, "record 4", "column \"at\" was changed"},
+				{"a record made no JSON", `update access_records set body = 'x' where seq = 5`, "record 5", "is no access record"},
+				{"a record added", `insert into access_records select workspace, mode, 300, 'acr_added', kind, member, session, jti, actor, at, body, commitment from access_records where mode = 'live' and seq = 1`, "record 300", "is one too many: 300 are signed"},
 				{"details deleted", `delete from access_details where seq = 10`, "record 10", "nobody was erased"},
 				{"a record and all that binds it", `update access_records set (body, commitment) = (select body, commitment from access_records x where x.seq = 12) where seq = 11`, "record 11", "is not"},
 			} {

@@ -44,6 +44,7 @@ type Store interface {
 	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)
 	Receipt(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, seq int64) (*ledger.Receipt, error)
 	LogRows(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, s ledger.Span) ([]store.LogRow, error)
+	StrayLogRows(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID) ([]store.LogRow, error)
 	LogHead(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode) (*store.LogHead, error)
 	LogTiles(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, wanted []ledger.Tile) ([][]byte, error)
 	AnchorKey(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode) ([]byte, error)

@@ -43,8 +43,9 @@ const exportFormat = "hodl-access-log/1"
 type exportLine struct {
 	Seq        int64          `json:"seq"`
 	Commitment []byte         `json:"commitment"`
-	Salt       []byte         `json:"salt,omitzero"`   // absent also when it was erased
-	Record     jsontext.Value `json:"record,omitzero"` // canonical (RFC 8785): what the commitment is of
+	Salt       []byte         `json:"salt,omitzero"`     // absent also when it was erased
+	Record     jsontext.Value `json:"record,omitzero"`   // canonical (RFC 8785): what the commitment is of
+	Misfiled   string         `json:"misfiled,omitzero"` // the column of the database that says otherwise than the record
 }
 
 func (s *server) recordExport(ctx context.Context, in *struct {
@@ -77,15 +78,30 @@ func (s *server) exportLog(out huma.Context, p *hodl.Principal, user hodl.UserID
 		if err != nil {
 			break
 		}
-		lines := make([]any, len(rows))
-		for i, r := range rows {
-			line := exportLine{Seq: r.Seq, Commitment: r.Commitment, Salt: r.Salt}
-			if r.Body != "" {
-				line.Record = jsontext.Value(r.Body)
-			}
-			lines[i] = line
-		}
-		err = writeLines(out, lines...)
+		err = writeLines(out, exportLines(rows)...)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	// What is there and should not be is shown to whoever verifies.
+	strays, err := s.Store.StrayLogRows(out.Context(), p.Workspace, p.Mode, user)
+	if err != nil {
+		return err
+	}
+	return writeLines(out, exportLines(strays)...)
+}
+
+func exportLines(rows []store.LogRow) []any {
+	lines := make([]any, len(rows))
+	for i, r := range rows {
+		line := exportLine{Seq: r.Seq, Commitment: r.Commitment, Salt: r.Salt, Misfiled: r.Misfiled}
+		if r.Body != "" {
+			line.Record = jsontext.Value(r.Body)
+		}
+		if r.Body != "" && !line.Record.IsValid() {
+			line.Record = jsontext.Value(`"no JSON"`) // it was changed, and whoever verifies shall hear of it
+		}
+		lines[i] = line
+	}
+	return lines
 }

@@ -101,6 +101,9 @@ func metaOf(h *resume.Hydration) mcp.Meta {
 	if len(h.Omitted) > 0 {
 		meta["hodl/next_part"] = strings.Join(h.Omitted, ",")
 	}
+	if h.Receipt != "" {
+		meta["hodl/receipt"] = h.Receipt
+	}
 	return meta
 }
 

@@ -40,6 +40,7 @@ type world struct {
 	url    string
 	door   *mcpserver.Server
 	resume *resume.Service
+	logs   *signing.Logs
 	micros atomic.Int64
 	ada    *person // who has a session, ses_1
 	bob    *person // of the same workspace
@@ -66,6 +67,9 @@ func newWorld(t *testing.T, change ...func(*mcpserver.Options)) *world {
 	verifier := token.NewVerifier(public)
 	signer, err := signing.Open(t.Context(), w.Store, verifier, 30*24*time.Hour, slog.New(slog.DiscardHandler))
 	w.must(err)
+	w.logs, err = signing.OpenLogs(t.Context(), w.Store, "hodl.example.com/log", slog.New(slog.DiscardHandler))
+	w.must(err)
+	w.SignLogs(w.logs)
 	captures := capture.New(w.Store)
 	w.resume = resume.New(w.Store, verifier, signer, resume.Options{Issuer: public, Resource: public + "/mcp"})
 	o := mcpserver.Options{

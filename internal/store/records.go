@@ -99,24 +99,64 @@ type LogRow struct {
 	Commitment []byte
 	Body       string // canonical JSON; "" for another person's
 	Salt       []byte // nil for another person's, and when it was erased
+	Misfiled   string // the column that says otherwise than the body, "" when none does
 }
 
 // LogRows reads a part of a log in its order, with the records of user, of
 // everybody if user is empty.
 func (s *Store) LogRows(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, span ledger.Span) ([]LogRow, error) {
+	return s.logRows(ctx, ws, m, user, `r.seq >= $3 and r.seq < $4`, span.From, span.To)
+}
+
+// StrayLogRows reads the records that the head of their log does not count: nobody
+// makes one but past hodl.
+func (s *Store) StrayLogRows(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID) ([]LogRow, error) {
+	return s.logRows(ctx, ws, m, user, `(r.seq < 0 or r.seq >= (select h.size from log_heads h where h.workspace = r.workspace and h.mode = r.mode))`)
+}
+
+func (s *Store) logRows(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, where string, args ...any) ([]LogRow, error) {
 	var out []LogRow
 	err := s.view(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (r LogRow, err error) {
-			var member hodl.UserID
-			if err := row.Scan(&r.Seq, &member, &r.Commitment, &r.Body, &r.Salt); err != nil || user == "" || member == user {
-				return r, err
+			var filed hodl.Record
+			var at int64
+			err = row.Scan(&r.Seq, &filed.ID, &filed.Kind, &filed.User, &filed.Session, &filed.JTI, &filed.Actor, &at, &r.Commitment, &r.Body, &r.Salt)
+			if err == nil && user != "" && filed.User != user {
+				return LogRow{Seq: r.Seq, Commitment: r.Commitment}, nil
 			}
-			r.Body, r.Salt = "", nil
-			return r, nil
-		}, `select r.seq, r.member, r.commitment, r.body, d.salt from access_records r
+			filed.At = timeOf(at)
+			r.Misfiled = misfiled(&filed, r.Body)
+			return r, err
+		}, `select r.seq, r.id, r.kind, r.member, r.session, r.jti, r.actor, r.at, r.commitment, r.body, d.salt from access_records r
 			left join access_details d on d.workspace = r.workspace and d.mode = r.mode and d.seq = r.seq
-			where r.workspace = $1 and r.mode = $2 and r.seq >= $3 and r.seq < $4 order by r.seq`, ws, m, span.From, span.To)
+			where r.workspace = $1 and r.mode = $2 and `+where+` order by r.seq`, append([]any{ws, m}, args...)...)
 		return err
 	})
 	return out, err
+}
+
+// misfiled returns the column by which a record is found elsewhere than its body
+// says. What the body is itself is for its commitment to tell.
+func misfiled(filed *hodl.Record, body string) string {
+	var said hodl.Record
+	if json.Unmarshal([]byte(body), &said) != nil {
+		return ""
+	}
+	for _, c := range []struct {
+		column string
+		same   bool
+	}{
+		{"id", filed.ID == said.ID},
+		{"kind", filed.Kind == said.Kind},
+		{"member", filed.User == said.User},
+		{"session", filed.Session == said.Session},
+		{"jti", filed.JTI == said.JTI},
+		{"actor", filed.Actor == said.Actor},
+		{"at", filed.At.Equal(said.At)},
+	} {
+		if !c.same {
+			return c.column
+		}
+	}
+	return ""
 }

@@ -56,7 +56,7 @@ func Open(dir, name string, vkeys []string, now func() time.Time) (*Witness, err
 	}
 	held, err := file.TryLock(filepath.Join(dir, "witness.lock"))
 	if errors.Is(err, file.ErrLocked) {
-		return nil, fmt.Errorf("another witness works in %s: stop it, or choose another folder with --data", dir)
+		return nil, fmt.Errorf("%s: %w", dir, ErrTaken)
 	}
 	if err != nil {
 		return nil, err
@@ -95,6 +95,9 @@ func (w *Witness) VerifierKey() string {
 	public, _ := w.key.Public().(ed25519.PublicKey)
 	return ledger.WitnessKey(w.name, public)
 }
+
+// ErrTaken tells that a folder is another witness's.
+var ErrTaken = errors.New("another witness works in this folder: stop it, or choose another one with --data")
 
 // What a witness refuses, as c2sp.org/tlog-witness tells them apart.
 var (

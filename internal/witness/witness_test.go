@@ -3,6 +3,7 @@ package witness_test
 import (
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -127,7 +128,7 @@ func TestAddCheckpoint(t *testing.T) {
 	signs(url, 3) // the same once more
 	l.grow('a', 300)
 	signs(url, 3)
-	if _, err := witness.Open(dir, "witness.example.com", []string{l.vkey()}, time.Now); err == nil || !strings.Contains(err.Error(), "another witness works in "+dir) {
+	if _, err := witness.Open(dir, "witness.example.com", []string{l.vkey()}, time.Now); !errors.Is(err, witness.ErrTaken) {
 		t.Errorf("two witnesses in one folder: %v", err)
 	}
 	l.must(w.Close())

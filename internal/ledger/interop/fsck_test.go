@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -33,6 +34,8 @@ type logServer struct {
 	url, key string
 	ws       hodl.WorkspaceID
 }
+
+var engines = map[string]func(*testing.T) serve.Config{"sqlite": onSQLite, "postgres": onPostgres}
 
 func onSQLite(t *testing.T) serve.Config { return serve.Config{Data: t.TempDir()} }
 
@@ -160,7 +163,7 @@ func TestFsck(t *testing.T) {
 		}
 		records = n
 	}
-	for name, engine := range map[string]func(*testing.T) serve.Config{"sqlite": onSQLite, "postgres": onPostgres} {
+	for name, engine := range engines {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, engine(t))
 			s.fill(t, records)
@@ -229,27 +232,34 @@ func (r *recorder) ReadEntryBundle(ctx context.Context, i uint64, p uint8) ([]by
 
 // TestFsckRefuses changes one thing of a log at a time.
 func TestFsckRefuses(t *testing.T) {
-	s := start(t, onSQLite(t))
-	s.fill(t, 700)
+	for name, engine := range engines {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, engine(t))
+			s.fill(t, 700)
+			refuses(t, s, 1200)
+		})
+	}
+}
+
+func refuses(t *testing.T, s *logServer, times int) {
+	t.Helper()
 	f, v := s.fetcher(t)
 	r := &recorder{Fetcher: f, files: map[string][]byte{}}
 	if err := check(t, r, v); err != nil {
 		t.Fatal(err)
 	}
-	names := slices.Sorted(func(yield func(string) bool) {
-		for name := range r.files {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	names := slices.Sorted(maps.Keys(r.files))
 	random := rand.New(rand.NewPCG(1, 2))
-	for n := range 1200 {
+	refused := 0
+	for n := range times {
 		c, what := damaged(random, r.files, names)
 		if check(t, c, v) == nil {
 			t.Errorf("%d: %s was taken", n, what)
+			continue
 		}
+		refused++
 	}
+	t.Logf("%d damages of %d files, %d refused", times, len(names), refused)
 }
 
 // damaged copies a log and flips a bit of a file, cuts it off, takes it away, swaps it
