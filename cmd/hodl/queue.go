@@ -98,6 +98,9 @@ func (e *env) queueSend(c *cobra.Command, ids []string) error {
 	if missing := unknown(ids, list); missing != "" {
 		return hint(errors.New("nothing is kept as "+missing), "hodl queue list tells what is")
 	}
+	if len(list) == 0 {
+		e.note("nothing is kept for %s and this key; hodl queue list shows what is for others", e.server())
+	}
 	results := []outcome{}
 	var last error
 	for _, x := range list {
