@@ -127,10 +127,31 @@ func (s *scanner) query(i, end int, r *Rule) {
 	}
 }
 
-// sensitive parameters hold a credential whatever their value looks like; suspect
-// ones do when it looks drawn by chance.
-var (
-	sensitiveParams = words(`access_token accesstoken token id_token refresh_token auth_token authtoken api_key apikey api-key key_secret
+// A param says what a parameter of that name holds.
+type param uint8
+
+const (
+	sensitive param = 1 + iota // a credential, whatever its value looks like
+	suspect                    // one when it looks drawn by chance
+	typed                      // a secret that people type
+)
+
+var params = func() map[string]param {
+	m := map[string]param{}
+	for w := range strings.FieldsSeq(suspectParams) {
+		m[w] = suspect
+	}
+	for w := range strings.FieldsSeq(sensitiveParams) {
+		m[w] = sensitive
+	}
+	for w := range strings.FieldsSeq("password passwd pwd pass pin passcode otp zak") {
+		m[w] = typed
+	}
+	return m
+}()
+
+const (
+	sensitiveParams = `access_token accesstoken token id_token refresh_token auth_token authtoken api_key apikey api-key key_secret
 		client_secret secret password passwd pwd pass sig signature x-amz-signature x-amz-credential x-amz-security-token
 		x-goog-signature x-goog-credential awsaccesskeyid googleaccessid sas sharedaccesssignature samlresponse samlrequest
 		jwt session sessionid session_id sid jsessionid phpsessid aspsessionid resourcekey invite_token reset_token
@@ -140,13 +161,13 @@ var (
 		authenticity_token csrf csrf_token xsrf _csrf nonce passcode pin invite invitation unsubscribe_token passkey zak tk
 		policy key-pair-id hdnea hdnts __token__ rlkey authuser_token bearer webhook_token hash_key securitytoken
 		security_token one_time_token onetimetoken login_token logintoken temp_token sso_token state_token x-amz-token
-		device_token user_code device_code crumb hapikey appid_secret loginticket auth credential credentials upn_token`)
-	suspectParams = words(`code state key t e h k s u p c x i v2 hash id_hint auth id rid ref cid uid tid eid guid share link hint data d
+		device_token user_code device_code crumb hapikey appid_secret loginticket auth credential credentials upn_token`
+	suspectParams = `code state key t e h k s u p c x i v2 hash id_hint auth id rid ref cid uid tid eid guid share link hint data d
 		payload request response relaystate context ctx verify confirm confirmation activation activate reset invite magic
 		access api appid app_id client_id clientid license email_hash digest mac r q_token a ck sk ak si sv et lt fbclid_token
 		validation verification challenge login_challenge consent_challenge login_hint_token cursor_token b m n o w y z pt
 		document file user usertoken sharekey share_key viewkey view_key meeting conf wreply wctx session_state sessionkey
-		session_key access_code accesscode entry l j g f recipient token2 tok tkn utoken atoken userhash uhash unsub subscriber`)
+		session_key access_code accesscode entry l j g f recipient token2 tok tkn utoken atoken userhash uhash unsub subscriber`
 )
 
 func (s *scanner) parameter(name string, start, end int, r *Rule) {
@@ -155,14 +176,14 @@ func (s *scanner) parameter(name string, start, end int, r *Rule) {
 		return
 	}
 	name = strings.ToLower(unescape(name))
-	plain := unescape(v)
+	plain, kind := unescape(v), params[name]
 	switch {
 	case strings.Contains(plain, "@") && len(plain) < 256 && s.addressee(plain, start, end, v):
-	case sensitiveParams[name]:
-		if !paramWord(plain) && (len(plain) >= 8 || shortParams[name]) && !repeats(plain) {
+	case kind == sensitive || kind == typed:
+		if !paramWord(plain) && (len(plain) >= 8 || kind == typed) && !repeats(plain) {
 			s.add(start, end, r)
 		}
-	case suspectParams[name] && !harmlessParam(name, plain):
+	case kind == suspect && !harmlessParam(name, plain):
 		if looksDrawn(core(plain)) && len(plain) >= 12 || looksRandomShort(plain) {
 			s.add(start, end, r)
 		}
@@ -174,9 +195,6 @@ func (s *scanner) parameter(name string, start, end int, r *Rule) {
 		}
 	}
 }
-
-// shortParams hold secrets that people type.
-var shortParams = words("password passwd pwd pass pin passcode otp zak")
 
 func paramWord(v string) bool {
 	return len(v) < 4 || isCommon(v) || v[0] == '$' || v[0] == ':' || isIdentifier(v) && shapeOf(v).digits == 0 && len(v) < 7 && isCommon(v)
@@ -273,20 +291,33 @@ var capabilities = words(`reset verify verification invite invites invitation ma
 
 func (s *scanner) path(i, end int, host string) {
 	hooks := isWebhookHost(host)
+	matrix := strings.IndexByte(s.text[i:end], '=') >= 0
 	previous := ""
 	for i < end {
 		i++
 		stop := i + indexAny(s.text[i:end], "/")
 		part := s.text[i:stop]
-		if at := strings.Index(strings.ToLower(part), ";jsessionid="); at >= 0 {
-			s.add(i+at+len(";jsessionid="), stop, ruleSession)
-		} else if at := strings.IndexByte(part, '='); at > 0 && sensitiveParams[strings.ToLower(part[:at])] && len(part) > at+1 {
-			s.add(i+at+1, stop, ruleQuery)
+		if matrix {
+			s.matrix(i, stop, part)
 		}
 		s.segment(i, stop, part, previous, hooks)
-		previous = strings.ToLower(part)
+		previous = part
 		i = stop
 	}
+}
+
+// matrix reads what stands behind a = in a part of a path.
+func (s *scanner) matrix(i, stop int, part string) {
+	if at := strings.Index(strings.ToLower(part), ";jsessionid="); at >= 0 {
+		s.add(i+at+len(";jsessionid="), stop, ruleSession)
+	} else if at := strings.IndexByte(part, '='); at > 0 && holdsSecret(part[:at]) && len(part) > at+1 {
+		s.add(i+at+1, stop, ruleQuery)
+	}
+}
+
+func holdsSecret(name string) bool {
+	kind := params[strings.ToLower(name)]
+	return kind == sensitive || kind == typed
 }
 
 func (s *scanner) segment(i, stop int, part, previous string, hooks bool) {
@@ -294,7 +325,7 @@ func (s *scanner) segment(i, stop int, part, previous string, hooks bool) {
 	case len(part) < 8 || isTemplate(part):
 	case hooks && len(part) >= 16 && looksDrawn(core(part)):
 		s.add(i, stop, ruleWebhook)
-	case opens(previous) && len(part) >= 16 && !looksUUID(part) && !isSHA(part) && drawnPart(part):
+	case len(part) >= 16 && opens(previous) && !looksUUID(part) && !isSHA(part) && drawnPart(part):
 		s.add(i, stop, rulePath)
 	case strings.HasPrefix(part, "bot") && strings.Contains(part, ":"):
 		s.add(i+3, stop, ruleWebhook)
@@ -310,6 +341,7 @@ func (s *scanner) segment(i, stop int, part, previous string, hooks bool) {
 // opens reports whether a part of a path, or a word of it, says that what follows
 // gives access.
 func opens(part string) bool {
+	part = strings.ToLower(part)
 	if capabilities[part] {
 		return true
 	}

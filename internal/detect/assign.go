@@ -35,6 +35,9 @@ func (s *scanner) mayBind(from, to int) bool {
 	for n := 0; n < 4 && isSpace(s.at(i)); n++ {
 		i++
 	}
+	if s.at(to) == '\'' && s.at(to+1) == 's' && isSpace(s.at(to+2)) {
+		return false // the key's owner
+	}
 	if c := s.at(i); is(c, letter) && c != 'i' && !strings.HasPrefix(s.text[i:], "string =") || c == '.' || c == ')' || c == '\n' || c == 0 || c == ';' {
 		b := from - 1
 		for n := 0; n < 3 && isSpace(s.at(b)); n++ {

@@ -11,6 +11,7 @@ type automaton struct {
 	next   []uint16 // state << classBits | class
 	accept uint16   // the first state that ends a keyword
 	ends   [][]uint16
+	depth  []uint8 // how much of a keyword a state has seen
 }
 
 const classBits = 6
@@ -121,6 +122,7 @@ func (a *automaton) number(nodes []trieNode, order []int) {
 		}
 	}
 	a.next = make([]uint16, len(nodes)<<classBits)
+	a.depth = make([]uint8, len(nodes))
 	for _, n := range order { // a failure link leads to a node nearer the root, which is done
 		row := a.next[int(state[n])<<classBits:][:1<<classBits]
 		if n != 0 {
@@ -128,6 +130,7 @@ func (a *automaton) number(nodes []trieNode, order []int) {
 		}
 		for c, to := range nodes[n].next {
 			row[c] = state[to]
+			a.depth[state[to]] = a.depth[state[n]] + 1
 		}
 	}
 }

@@ -60,6 +60,7 @@ const (
 type scanner struct {
 	text      string
 	kind      Kind
+	lanes     [2]lane
 	hits      []hit
 	marks     []int32 // where words end that are worth a look
 	spans     []Span

@@ -19,7 +19,11 @@ type meaning struct {
 
 // endings tells what a setting holds by what its name ends with, written small and
 // without separators. The longest ending that fits counts.
-var endings = map[string]meaning{}
+var endings = map[string]ending{}
+
+// An ending says what names mean that end so, and what those do that are nothing
+// else: alone, a name may say more.
+type ending struct{ within, alone meaning }
 
 func init() {
 	for _, row := range []struct {
@@ -57,7 +61,8 @@ func init() {
 		{sure, ruleSeed, `mnemonic seedphrase recoveryphrase mnemonicphrase walletmnemonic`},
 	} {
 		for w := range strings.FieldsSeq(row.words) {
-			endings[w] = meaning{row.strength, row.rule}
+			m := meaning{row.strength, row.rule}
+			endings[w] = ending{m, m}
 		}
 	}
 	// Alone, these names say more than at the end of another.
@@ -65,11 +70,9 @@ func init() {
 		"pass": {sure, rulePassword}, "pw": {sure, rulePassword}, "passwords": {sure, rulePassword}, "userpassword": {sure, rulePassword},
 		"auth": {strong, ruleCredential}, "tokens": {strong, ruleToken}, "keys": {weak, ruleKey}, "apikeys": {strong, ruleKey},
 	} {
-		alone[w] = m
+		endings[w] = ending{endings[w].within, m}
 	}
 }
-
-var alone = map[string]meaning{}
 
 // noise is what a name may end with and still mean what stands before.
 var noise = words(`value val string str text plain plaintext raw data default prod production dev development test testing
@@ -139,11 +142,13 @@ func (p *parts) meaning(n int) meaning {
 		for i := from; i < n; i++ {
 			b = append(b, p.part(i)...)
 		}
-		if m, ok := alone[string(b)]; ok && n-from <= 2 && (from == 0 || string(b) != "auth") {
-			return m
-		}
-		if m, ok := endings[string(b)]; ok {
-			return m
+		if e, ok := endings[string(b)]; ok {
+			if n-from <= 2 && (from == 0 || string(b) != "auth") {
+				return e.alone
+			}
+			if e.within.strength != silent {
+				return e.within
+			}
 		}
 		if m := glued(b); m.strength != silent {
 			return m
@@ -157,7 +162,7 @@ func (p *parts) meaning(n int) meaning {
 func glued(b []byte) meaning {
 	for _, e := range [...]string{"password", "passwd", "passwort", "passphrase", "secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey", "pwd"} {
 		if n := len(b) - len(e); n > 0 && string(b[n:]) == e {
-			return endings[e]
+			return endings[e].within
 		}
 	}
 	return meaning{}

@@ -33,6 +33,14 @@ func (v *viewBuilder) put(s string, from int) {
 	v.b.WriteString(s)
 }
 
+// same puts what stands for itself.
+func (v *viewBuilder) same(s string, from int) {
+	for i := range len(s) {
+		v.at = append(v.at, int32(from+i))
+	}
+	v.b.WriteString(s)
+}
+
 func (v *viewBuilder) done(end int) view {
 	v.at = append(v.at, int32(end))
 	return view{v.b.String(), v.at}
@@ -95,16 +103,20 @@ func viewEscapes(t string) view {
 	v := viewBuilder{at: make([]int32, 0, len(t)+1)}
 	v.b.Grow(len(t))
 	for i := 0; i < len(t); {
-		n := 1
-		if t[i] == '\\' && i+1 < len(t) {
-			var r string
-			if r, n = unescaped(t[i:]); n > 1 {
-				v.put(r, i)
-				i += n
-				continue
-			}
+		n := strings.IndexByte(t[i:], '\\')
+		if n < 0 {
+			n = len(t) - i
 		}
-		v.put(t[i:i+1], i)
+		v.same(t[i:i+n], i)
+		if i += n; i+1 >= len(t) {
+			v.same(t[i:], i)
+			break
+		}
+		r, n := unescaped(t[i:])
+		if n == 1 {
+			r = `\`
+		}
+		v.put(r, i)
 		i += n
 	}
 	return v.done(len(t))
@@ -207,13 +219,20 @@ func disguised(t string) bool {
 // ascii returns how many bytes at the start of t are ASCII, in steps of eight.
 func ascii(t string) int {
 	i := 0
-	for ; i+8 <= len(t); i += 8 {
-		b := t[i : i+8] // one load, and no checks
-		if (uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16|uint64(b[3])<<24|uint64(b[4])<<32|uint64(b[5])<<40|uint64(b[6])<<48|uint64(b[7])<<56)&0x8080808080808080 != 0 {
+	for ; i+32 <= len(t); i += 32 {
+		if b := t[i : i+32]; (eight(b)|eight(b[8:])|eight(b[16:])|eight(b[24:]))&0x8080808080808080 != 0 {
 			break
 		}
 	}
+	for ; i+8 <= len(t) && eight(t[i:])&0x8080808080808080 == 0; i += 8 {
+	}
 	return i
+}
+
+// eight is the first eight bytes of t, in one load.
+func eight(t string) uint64 {
+	b := t[:8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 func viewPlain(t string) view {

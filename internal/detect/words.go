@@ -136,19 +136,23 @@ func (s *scanner) long(start, end int, kinds uint8) {
 	if to-from >= 24 && s.depth == 0 {
 		s.encoded(from, to)
 	}
-	if s.hashContext(from, to) || kinds&letter == 0 {
+	if kinds&letter == 0 {
 		return
 	}
 	if s.unknown(start, end) {
+		if !s.hashContext(from, to) {
+			s.add(start, end, ruleUnknown)
+		}
 		return
 	}
+	at := from
 	v = strings.TrimRight(v, "=")
 	if n := strings.IndexByte(v, '='); n > 0 {
 		v = v[n+1:]
-		from += n + 1
+		at += n + 1
 	}
-	if len(v) >= 16 && s.near(from, 48) && s.bindsAt(from) && looksDrawn(v) && !isFiller(v) && !example(v) && (!looksHex(v) || len(v) >= 30) && !isPath(v) {
-		s.add(from, to, ruleNear)
+	if len(v) >= 16 && s.near(at, 48) && s.bindsAt(at) && looksDrawn(v) && !isFiller(v) && !example(v) && (!looksHex(v) || len(v) >= 30) && !isPath(v) && !s.hashContext(from, to) {
+		s.add(at, to, ruleNear)
 	}
 }
 
@@ -159,7 +163,7 @@ func (s *scanner) bindsAt(i int) bool {
 	return isQuote(c) || c == '=' || c == ':' || c == ' ' || c == '\t' || c == '\n' || c == '>' || c == '(' || c == ',' || c == 0
 }
 
-// unknown adds a token of a service nobody listed: small letters, _ or -, and
+// unknown reports whether text[start:end] is a token of a service nobody listed: small letters, _ or -, and
 // twenty or more letters and digits drawn by chance.
 func (s *scanner) unknown(start, end int) bool {
 	body := end
@@ -181,7 +185,6 @@ func (s *scanner) unknown(start, end int) bool {
 	if example(v) || hashHeads[strings.ToLower(strings.TrimRight(head, "-_"))] || sh.hex == n && n < 32 || sh.digits < 2 || !sh.random(n) && !looksHex(v) || sh.hex == n && !tokenHead(head) {
 		return false
 	}
-	s.add(start, end, ruleUnknown)
 	return true
 }
 

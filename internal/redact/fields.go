@@ -24,21 +24,22 @@ type field struct {
 	agent    bool
 	document bool // it may be one JSON document, read by its strings
 	spans    []detect.Span
+	windows  []window // what of it to look through; nil for all
 }
 
 // path is where the field stands, as a JSON path.
 func (f *field) path() string {
-	p := f.group
+	b := append(make([]byte, 0, 64), f.group...)
 	if f.i >= 0 && f.group != "text" {
-		p += "[" + strconv.Itoa(f.i) + "]"
+		b = append(strconv.AppendInt(append(b, '['), int64(f.i), 10), ']')
 	}
 	if f.name != "" {
-		p += "." + f.name
+		b = append(append(b, '.'), f.name...)
 	}
 	if f.j >= 0 && f.group != "text" {
-		p += "[" + strconv.Itoa(f.j) + "]"
+		b = append(strconv.AppendInt(append(b, '['), int64(f.j), 10), ']')
 	}
-	return p
+	return string(b)
 }
 
 // general is the path with * for places in lists.

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hodl"
@@ -16,6 +17,7 @@ import (
 type job struct {
 	layers  []*layer
 	fields  []field
+	todo    []int // fields to look through
 	numbers numbering
 	log     []entry
 	logged  map[entry]int // where in the log an entry stands, without its count
@@ -35,14 +37,34 @@ var (
 	ruleOversized = detect.PolicyRule("policy.oversized", "policy.field", "DROPPED", "a field too long to be looked through")
 )
 
+var jobs = sync.Pool{New: func() any {
+	return &job{numbers: numbering{given: map[removed]placeholder{}, next: map[string]int{}, taken: map[string]bool{}}, logged: map[entry]int{}}
+}}
+
 func newJob(layers []*layer, fields []field) *job {
-	active := make([]*layer, 0, len(layers))
+	j := jobs.Get().(*job)
+	j.fields = fields
 	for _, l := range layers {
 		if !l.idle() || len(l.fields)+len(l.hosts)+len(l.paths) > 0 {
-			active = append(active, l)
+			j.layers = append(j.layers, l)
 		}
 	}
-	return &job{layers: active, fields: fields}
+	return j
+}
+
+// free forgets everything and keeps the memory, unless it is much.
+func (j *job) free() {
+	if len(j.log)+len(j.numbers.taken) > 1<<10 {
+		return
+	}
+	clear(j.layers)
+	clear(j.log)
+	clear(j.logged)
+	clear(j.numbers.given)
+	clear(j.numbers.next)
+	clear(j.numbers.taken)
+	j.layers, j.fields, j.log = j.layers[:0], nil, j.log[:0]
+	jobs.Put(j)
 }
 
 // rounds bounds how often a field is looked through: a placeholder changes what
@@ -57,10 +79,11 @@ func (j *job) run() error {
 	if err := j.drops(); err != nil {
 		return err
 	}
-	todo := make([]int, len(j.fields))
-	for i := range todo {
-		todo[i] = i
+	todo := j.todo[:0]
+	for i := range j.fields {
+		todo = append(todo, i)
 	}
+	j.todo = todo
 	for range rounds {
 		for _, i := range todo {
 			j.fields[i].spans = j.find(&j.fields[i])
@@ -199,9 +222,12 @@ func globMatches(pattern, parts []string) bool {
 func (j *job) find(f *field) []detect.Span {
 	text := *f.text
 	var found []detect.Span
-	if f.document {
+	switch {
+	case f.document:
 		found = detect.ScanDocument(nil, text, f.kind)
-	} else {
+	case f.windows != nil:
+		found = scanWindows(text, f)
+	default:
 		found = detect.Scan(nil, text, f.kind, "")
 	}
 	if f.kind == detect.URL && slices.ContainsFunc(j.layers, (*layer).wholeURLs) {
@@ -269,7 +295,7 @@ func runeBounds(text string, start, end int) (int, int) {
 
 // rebuild puts placeholders in the places found and returns the fields changed.
 func (j *job) rebuild(fields []int) []int {
-	var changed []int
+	changed := fields[:0]
 	for _, i := range fields {
 		f := &j.fields[i]
 		if len(f.spans) == 0 {
@@ -279,6 +305,7 @@ func (j *job) rebuild(fields []int) []int {
 		var b strings.Builder
 		b.Grow(len(text) + 8*len(f.spans))
 		at := 0
+		f.windows = f.windows[:0]
 		quote := quotes{document: f.document && detect.IsDocument(text)}
 		for _, s := range f.spans {
 			if s.Start < at {
@@ -288,11 +315,15 @@ func (j *job) rebuild(fields []int) []int {
 			start, end, fit := quote.fit(p, f.kind, text, at, s)
 			b.WriteString(text[at:start])
 			b.WriteString(fit)
+			if len(text) > 2*reach {
+				f.changed(b.Len()-len(fit), b.Len())
+			}
 			at = end
 			j.note(i, s.Rule, p.inText())
 		}
 		b.WriteString(text[at:])
 		*f.text, f.spans = b.String(), nil
+		f.settle(j)
 		changed = append(changed, i)
 	}
 	return changed
@@ -302,9 +333,6 @@ func (j *job) note(field int, r *detect.Rule, placeholder string) {
 	e := entry{field: field, rule: r, placeholder: placeholder}
 	k, ok := j.logged[e]
 	if !ok {
-		if j.logged == nil {
-			j.logged = map[entry]int{}
-		}
 		k = len(j.log)
 		j.logged[e], j.log = k, append(j.log, e)
 	}

@@ -89,9 +89,6 @@ func (n *numbering) reserveIn(text string) {
 			for start > 0 && (text[start-1] == '_' || 'A' <= text[start-1] && text[start-1] <= 'Z' || 'a' <= text[start-1] && text[start-1] <= 'z' || '0' <= text[start-1] && text[start-1] <= '9') && i-start < 40 {
 				start--
 			}
-			if n.taken == nil {
-				n.taken = map[string]bool{}
-			}
 			n.taken[strings.ToUpper(strings.TrimLeft(text[start:end], "_"))] = true
 		}
 		next := strings.IndexByte(text[end:], '_')
@@ -106,9 +103,6 @@ func (n *numbering) placeholder(r *detect.Rule, text string) placeholder {
 	key := removed{r.Label, text}
 	if p, ok := n.given[key]; ok {
 		return p
-	}
-	if n.given == nil {
-		n.given, n.next = map[removed]placeholder{}, map[string]int{}
 	}
 	var p placeholder
 	for {

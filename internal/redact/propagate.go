@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
@@ -26,11 +27,12 @@ func (j *job) propagate(found []int) []int {
 			n.add((*f.text)[s.Start:s.End], s.Rule)
 		}
 	}
-	var out []int
+	n.index()
+	out := found[:0]
 	for i := range j.fields {
 		f := &j.fields[i]
-		if more := n.find(nil, *f.text); len(more) > 0 && !j.passes(f) {
-			f.spans = detect.Resolve(append(f.spans, more...))
+		if n.spans = n.find(n.spans[:0], *f.text); len(n.spans) > 0 && !j.passes(f) {
+			f.spans = detect.Resolve(append(f.spans, n.spans...))
 		}
 		if len(f.spans) > 0 {
 			out = append(out, i)
@@ -49,15 +51,17 @@ func (j *job) passes(f *field) bool {
 	return true
 }
 
-// needles are texts looked for all at once. The last five bytes of each give two
-// heads of four, so that every other place of a text is enough to look at; a filter
-// over their hashes refuses nearly all of those. Ends tell values apart better than
-// beginnings, which tokens of a kind share.
+// needles are texts looked for all at once. The last bytes of each give heads of four
+// bytes, one more than places of a text are passed over from look to look. Ends tell
+// values apart better than beginnings, which tokens of a kind share. A filter over the
+// hashes of heads refuses nearly all places.
 type needles struct {
 	forms   forms
-	padded  []byte // memory of [needles.inBase64], as is coded
-	coded   []byte
+	padded  []byte // memory of [needles.inBase64]
+	coded   []byte // the forms in base64, one after the other
 	list    []needle
+	step    int
+	spans   []detect.Span
 	heads   []needleHead // 0 is none
 	buckets [1 << 11]int32
 	filter  [1 << 14 / 64]uint64
@@ -67,9 +71,11 @@ type needle struct {
 	text string
 	rule *detect.Rule
 	word bool // only as a whole word
+	from int  // where in the coded forms the text stands, once there are all
+	to   int
 }
 
-// A needleHead is one of the two of a needle, in the chain of its bucket.
+// A needleHead is one of those of a needle, in the chain of its bucket.
 type needleHead struct{ needle, shift, next int32 }
 
 // forms tells what encodings the fields may hold: others are not worth a needle.
@@ -94,7 +100,7 @@ func (n *needles) free() {
 	clear(n.list)
 	clear(n.padded)
 	clear(n.coded)
-	n.list, n.forms = n.list[:0], forms{}
+	n.coded, n.list, n.forms = n.coded[:0], n.list[:0], forms{}
 	clear(n.buckets[:])
 	clear(n.filter[:])
 	needlePool.Put(n)
@@ -180,21 +186,42 @@ func (n *needles) inBase64(v string, r *detect.Rule) {
 		if to-from < 10 {
 			continue
 		}
-		n.coded = base64.RawStdEncoding.AppendEncode(n.coded[:0], raw)
-		form := string(n.coded[from:to])
-		n.put(form, r, false)
-		if strings.ContainsAny(form, "+/") {
-			n.put(strings.NewReplacer("+", "-", "/", "_").Replace(form), r, false)
+		at := len(n.coded)
+		n.coded = base64.RawStdEncoding.AppendEncode(n.coded, raw)
+		n.list = append(n.list, needle{rule: r, from: at + from, to: at + to})
+		if form := n.coded[at+from : at+to]; bytes.IndexByte(form, '+') >= 0 || bytes.IndexByte(form, '/') >= 0 {
+			at = len(n.coded)
+			n.coded = base64.RawURLEncoding.AppendEncode(n.coded, raw)
+			n.list = append(n.list, needle{rule: r, from: at + from, to: at + to})
 		}
 	}
 }
 
 func (n *needles) put(v string, r *detect.Rule, word bool) {
-	if len(n.list) >= mostNeedles {
-		return
+	n.list = append(n.list, needle{text: v, rule: r, word: word})
+}
+
+// index makes what was added ready to be looked for.
+func (n *needles) index() {
+	n.list = n.list[:min(len(n.list), mostNeedles)]
+	coded := string(n.coded)
+	n.step = 4
+	for i := range n.list {
+		d := &n.list[i]
+		if d.to > 0 {
+			d.text = coded[d.from:d.to]
+		}
+		n.step = min(n.step, len(d.text)-3)
 	}
-	first := int32(len(v) - shortestData)
-	for shift := first; shift < first+2; shift++ {
+	for i := range n.list {
+		n.enter(int32(i), n.list[i].text)
+	}
+}
+
+// enter puts the heads of a needle in their chains, unless it stands there already.
+func (n *needles) enter(at int32, v string) {
+	first := len(v) - 3 - n.step
+	for shift := first; shift < first+n.step; shift++ {
 		alike := 0
 		for e := n.buckets[mix(head(v[shift:]))>>3]; e != 0; e = n.heads[e].next {
 			if alike++; alike >= mostAlike || n.list[n.heads[e].needle].text == v {
@@ -202,13 +229,12 @@ func (n *needles) put(v string, r *detect.Rule, word bool) {
 			}
 		}
 	}
-	for shift := first; shift < first+2; shift++ {
+	for shift := first; shift < first+n.step; shift++ {
 		bit := mix(head(v[shift:]))
 		n.filter[bit/64] |= 1 << (bit % 64)
-		n.heads = append(n.heads, needleHead{int32(len(n.list)), shift, n.buckets[bit>>3]})
+		n.heads = append(n.heads, needleHead{at, int32(shift), n.buckets[bit>>3]})
 		n.buckets[bit>>3] = int32(len(n.heads) - 1)
 	}
-	n.list = append(n.list, needle{v, r, word})
 }
 
 func head(v string) uint32 {
@@ -218,7 +244,7 @@ func head(v string) uint32 {
 func mix(h uint32) uint32 { return h * 2654435761 >> 18 }
 
 func (n *needles) find(spans []detect.Span, text string) []detect.Span {
-	for i := 0; i+4 <= len(text); i += 2 {
+	for i := 0; i+4 <= len(text); i += n.step {
 		bit := mix(head(text[i:]))
 		if n.filter[bit/64]&(1<<(bit%64)) == 0 {
 			continue

@@ -111,7 +111,7 @@ func (p *Policy) Apply(session hodl.Session, content hodl.Content) (r Redacted, 
 		content: copyContent(content), policies: slices.Clone(p.uses),
 	}
 	j := newJob(p.layers, contentFields(&r.content))
-	defer func() { freeFields(j.fields) }()
+	defer func() { freeFields(j.fields); j.free() }()
 	if err := j.run(); err != nil {
 		return Redacted{}, err
 	}
@@ -160,6 +160,7 @@ func (r Redacted) Policies() []hodl.PolicyUse { return r.policies }
 func (p *Policy) Text(text string, kind detect.Kind) (string, []hodl.Redaction, error) {
 	fields := []field{{group: "text", text: &text, kind: kind, document: true}}
 	j := newJob(p.layers, fields)
+	defer j.free()
 	if err := j.run(); err != nil {
 		return "", nil, err
 	}
@@ -171,5 +172,7 @@ func (p *Policy) Text(text string, kind detect.Kind) (string, []hodl.Redaction, 
 // as half-open offsets in bytes.
 func (p *Policy) Spans(text string, kind detect.Kind) []detect.Span {
 	f := field{group: "text", text: &text, kind: kind, document: true}
-	return newJob(p.layers, nil).find(&f)
+	j := newJob(p.layers, nil)
+	defer j.free()
+	return j.find(&f)
 }
