@@ -53,6 +53,9 @@ func openPostgres(ctx context.Context, o Options, n *notary) (engine, *sql.DB, e
 	single := config.Copy()
 	// The writer looks up keys and nothing else: a table is never worth reading whole.
 	single.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
+	// Its statements have one good plan each, whatever the batch. To look for a better
+	// one took PostgreSQL longer than to run them.
+	single.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	single.MaxConns, single.MinConns, single.MinIdleConns = 1, 0, 0
 	writes, err := pgxpool.NewWithConfig(ctx, single)
 	if err != nil {
