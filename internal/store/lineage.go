@@ -144,16 +144,6 @@ func (t *sqliteTx) loadFamilies(r *rows) error {
 	return r.follow(t.ctx, t, slices.Collect(maps.Values(r.tokens))...)
 }
 
-// QueryContext and QueryRowContext make the transaction a querier of the statements
-// that are prepared.
-func (t *sqliteTx) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return t.stmts[text].QueryContext(ctx, args...)
-}
-
-func (t *sqliteTx) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
-	return t.stmts[text].QueryRowContext(ctx, args...)
-}
-
 // queueFamilies asks for what belongs to the tokens of a batch.
 func queueFamilies(b *pgx.Batch, r *rows, tokens columns) {
 	lineages, families := newColumns(3), newColumns(4)

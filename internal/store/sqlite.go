@@ -24,7 +24,7 @@ type sqlite struct {
 	db     *sql.DB // holds the one writing connection
 	conn   *sql.Conn
 	reads  *sql.DB
-	stmts  sqliteStatements
+	stmts  *sqliteStatements
 	notary *notary
 }
 
@@ -50,12 +50,10 @@ func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, er
 	reads.SetMaxOpenConns(sqliteReaders)
 	reads.SetMaxIdleConns(sqliteReaders)
 	e := &sqlite{db: db, reads: reads, notary: n}
-	if e.conn, err = db.Conn(ctx); err == nil {
-		e.stmts, err = prepareSQLite(ctx, e.conn)
-	}
-	if err != nil {
+	if e.conn, err = db.Conn(ctx); err != nil {
 		return nil, nil, errors.Join(err, db.Close(), reads.Close())
 	}
+	e.stmts = &sqliteStatements{e.conn, map[string]*sql.Stmt{}}
 	return e, reads, nil
 }
 

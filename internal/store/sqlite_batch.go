@@ -5,36 +5,33 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 )
 
-// sqliteStatements are the hot statements by their text, prepared once on the
-// connection that writes.
-type sqliteStatements map[string]*sql.Stmt
-
-func prepareSQLite(ctx context.Context, conn *sql.Conn) (sqliteStatements, error) {
-	all := sqliteStatements{}
-	texts := slices.Clone(sqliteTexts)
-	for _, l := range []sqliteLoad{sqliteLogs, sqliteUsage, sqliteTokens, sqliteSessions, sqliteHodls, sqliteOnce, sqliteProofs, sqliteDataKeys} {
-		texts = append(texts, l.texts[:]...)
-	}
-	for _, text := range texts {
-		st, err := conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // kept for the life of the connection; close closes it
-		if err != nil {
-			all.close()
-			return nil, fmt.Errorf("prepare %q: %w", text, err)
-		}
-		all[text] = st
-	}
-	return all, nil
+// sqliteStatements are the hot statements by their text, each prepared at its first
+// use: a start waits for none. They belong to the goroutine that writes.
+type sqliteStatements struct {
+	conn *sql.Conn
+	all  map[string]*sql.Stmt
 }
 
-func (s sqliteStatements) close() {
-	for _, st := range s {
+func (s *sqliteStatements) of(ctx context.Context, text string) (*sql.Stmt, error) {
+	if st := s.all[text]; st != nil {
+		return st, nil
+	}
+	st, err := s.conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // kept for the life of the connection; close closes it
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", text, err)
+	}
+	s.all[text] = st
+	return st, nil
+}
+
+func (s *sqliteStatements) close() {
+	for _, st := range s.all {
 		st.Close()
 	}
 }
@@ -42,12 +39,32 @@ func (s sqliteStatements) close() {
 // sqliteTx is one batch's transaction.
 type sqliteTx struct {
 	ctx   context.Context
-	stmts sqliteStatements
+	stmts *sqliteStatements
 }
 
 func (t *sqliteTx) exec(text string, args ...any) error {
-	_, err := t.stmts[text].ExecContext(t.ctx, args...)
+	st, err := t.stmts.of(t.ctx, text)
+	if err == nil {
+		_, err = st.ExecContext(t.ctx, args...)
+	}
 	return err
+}
+
+// QueryContext and QueryRowContext make the transaction a querier.
+func (t *sqliteTx) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	st, err := t.stmts.of(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}
+
+func (t *sqliteTx) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+	st, err := t.stmts.of(ctx, text)
+	if err != nil {
+		return t.stmts.conn.QueryRowContext(ctx, text, args...) // only a row can tell what is wrong
+	}
+	return st.QueryRowContext(ctx, args...)
 }
 
 // load fills r. The transaction is immediate, so every row read is locked.
@@ -135,7 +152,7 @@ func (t *sqliteTx) loadAll(l sqliteLoad, keys []any, take func(scanner) error) e
 }
 
 func (t *sqliteTx) each(text string, args []any, take func(scanner) error) error {
-	rows, err := t.stmts[text].QueryContext(t.ctx, args...)
+	rows, err := t.QueryContext(t.ctx, text, args...)
 	if err != nil {
 		return err
 	}
@@ -281,13 +298,13 @@ func (t *sqliteTx) saveHodls(r *rows) error {
 
 // addHodl and saveHodl return the place of the hodl.
 func (t *sqliteTx) addHodl(k hodlKey, x *hodlRow) (place int64, err error) {
-	err = t.stmts[sqliteAddHodl].QueryRowContext(t.ctx, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
+	err = t.QueryRowContext(t.ctx, sqliteAddHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
 		micros(x.CreatedAt), micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt)).Scan(&place)
 	return place, err
 }
 
 func (t *sqliteTx) saveHodl(k hodlKey, x *hodlRow) (place int64, err error) {
-	err = t.stmts[sqliteSaveHodl].QueryRowContext(t.ctx, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
+	err = t.QueryRowContext(t.ctx, sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
 		micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt)).Scan(&place)
 	return place, err
 }

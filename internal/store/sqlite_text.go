@@ -77,12 +77,5 @@ var (
 	sqliteOnce = newSQLiteLoad(3, `select workspace, mode, name, request, answer from idempotency_keys where workspace = ? and mode = ? and name = ?`)
 )
 
-var sqliteTexts = []string{
-	sqliteBegin, sqliteCommit, sqliteRollback, sqliteLoadChildren, loadEnd, sqliteAddEnd, sqliteSaveHodl, sqliteRevoke, sqliteDetachHodls, sqliteEraseVersions, sqliteEraseSession,
-	sqliteSaveLog, sqliteReadLeaves, sqliteSaveTile, sqliteSaveUsage, sqliteSaveToken, sqliteSaveSession,
-	sqliteAddUsage, sqliteAddToken, sqliteAddSession, sqliteAddVersion, sqliteAddHodl, sqliteSaveWords, sqliteCountTag, sqliteAddRecord, sqliteAddDetail, sqliteAddEvent, sqliteAddOnce,
-	sqliteAddProof, sqliteSweepProofs,
-}
-
 // sqliteEraseWords takes what the index knows of a person's hodls: its rows are theirs.
 const sqliteEraseWords = `delete from hodl_words where rowid in (select place from hodls where workspace = $1 and member = $2)`
