@@ -32,6 +32,7 @@ type answer struct {
 	dropped bool
 	closed  bool
 	stream  bool
+	splices []splice
 }
 
 // refuse makes the refusal the answer, unless there is one already.
@@ -79,7 +80,7 @@ func (a *answer) Write(b []byte) (int, error) {
 		writeEnvelope(a.ResponseWriter, a.plain, transport(a.plain, strings.TrimSpace(string(b))))
 		a.plain, a.dropped = 0, true
 	case !a.dropped:
-		return a.send(b)
+		return a.sendSpliced(b)
 	}
 	return len(b), nil
 }

@@ -31,7 +31,8 @@ func (s *Server) addPrompts() {
 }
 
 func (s *Server) promptResume(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	h, err := s.hydrate(ctx, whoOf(ctx), asked{session: r.Params.Arguments["session_id"], Ask: resume.Ask{Format: render.PromptReady}})
+	w := whoOf(ctx)
+	h, err := s.hydrate(ctx, w, asked{session: r.Params.Arguments["session_id"], Ask: resume.Ask{Format: render.PromptReady}})
 	if err != nil {
 		return nil, wire(s.refuse(ctx, err), "")
 	}
@@ -40,7 +41,7 @@ func (s *Server) promptResume(ctx context.Context, r *mcp.GetPromptRequest) (*mc
 		ask += " Look at this first: " + focus
 	}
 	return &mcp.GetPromptResult{Meta: metaOf(h), Messages: []*mcp.PromptMessage{
-		{Role: "user", Content: &mcp.TextContent{Text: string(h.Body())}},
+		{Role: "user", Content: &mcp.TextContent{Text: w.answer.splice(h.Body())}},
 		{Role: "user", Content: &mcp.TextContent{Text: ask}},
 	}}, nil
 }
