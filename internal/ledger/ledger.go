@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -69,6 +70,9 @@ func (f *Frontier) Pack() []byte {
 	}
 	return out
 }
+
+// Clone returns a frontier that grows by itself.
+func (f *Frontier) Clone() *Frontier { return &Frontier{f.size, slices.Clone(f.roots)} }
 
 // Size is the number of entries.
 func (f *Frontier) Size() int64 { return f.size }

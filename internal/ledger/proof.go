@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,44 @@ func Prove(c Checkpoint, index int64, tiles Tiles) ([]Hash, error) {
 	}
 	return tlog.ProveRecord(c.Size, index, tlog.TileHashReader(tlog.Tree{N: c.Size, Hash: c.Root}, tiles))
 }
+
+// Prove returns what [Prove] does, of the tree that f becomes with the leaves
+// appended, for an entry among those. Of what lies before them it needs nothing but f.
+func (f *Frontier) Prove(leaves []Hash, index int64) ([]Hash, error) {
+	size := f.size + int64(len(leaves))
+	if index < f.size || index >= size {
+		return nil, fmt.Errorf("entry %d is not among the %d after %d", index, len(leaves), f.size)
+	}
+	return f.path(leaves, Span{0, size}, index), nil
+}
+
+// path is PATH of RFC 6962 §2.1.1 within the subtree over s.
+func (f *Frontier) path(leaves []Hash, s Span, index int64) []Hash {
+	if s.To-s.From == 1 {
+		return nil
+	}
+	mid := s.split()
+	if index < mid {
+		return append(f.path(leaves, Span{s.From, mid}, index), f.over(leaves, Span{mid, s.To}))
+	}
+	return append(f.path(leaves, Span{mid, s.To}, index), f.over(leaves, Span{s.From, mid}))
+}
+
+// over is the hash of a subtree beside the way to a new leaf: one of the frontier, a
+// new leaf, or made of such.
+func (f *Frontier) over(leaves []Hash, s Span) Hash {
+	switch {
+	case s.To <= f.size:
+		return f.roots[slices.Index(f.Spans(), s)]
+	case s.To-s.From == 1:
+		return leaves[s.From-f.size]
+	}
+	mid := s.split()
+	return tlog.NodeHash(f.over(leaves, Span{s.From, mid}), f.over(leaves, Span{mid, s.To}))
+}
+
+// split is where a subtree of more than one entry has its halves.
+func (s Span) split() int64 { return s.From + 1<<(bits.Len64(uint64(s.To-s.From-1))-1) }
 
 // ProveConsistency returns the hashes that show that the tree of c began with the
 // one of size old (RFC 6962 §2.1.2). There are none for the empty tree and for c

@@ -147,8 +147,9 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 	if err != nil {
 		return nil, err
 	}
-	receipts := false
-	err = commit(ctx, u.rows, func(a store.Admission) error {
+	receipts, place, use := false, &store.Place{}, u.rows
+	use.Place = place
+	err = commit(ctx, use, func(a store.Admission) error {
 		s.pace.learn(u.rows.Workspace, a.Plan)
 		receipts = a.Receipts
 		if err := admit(a); err != nil {
@@ -163,7 +164,7 @@ func (s *Service) hydrateAt(ctx context.Context, u *use, at store.SessionState, 
 		return nil, err
 	}
 	if receipts || u.Key != nil {
-		h.Receipt, h.bounded = s.receipt(ctx, rec, u.Key != nil), w.MaxTokens > 0
+		h.Receipt, h.bounded = s.receipt(ctx, rec, place, u.Key != nil), w.MaxTokens > 0
 	}
 	return h, nil
 }
@@ -188,8 +189,8 @@ func (s *Service) note(rec, of *hodl.Record, u *use, view *rendered) (*Hydration
 // receipt proves a record that is in its log already. When that fails, the hydration
 // has taken place all the same: it can be proven later. The salt is for those who may
 // read the record.
-func (s *Service) receipt(ctx context.Context, rec *hodl.Record, salted bool) string {
-	r, err := s.store.Receipt(ctx, rec.Workspace, rec.Mode, rec.Seq)
+func (s *Service) receipt(ctx context.Context, rec *hodl.Record, at *store.Place, salted bool) string {
+	r, err := at.Receipt()
 	if err != nil {
 		s.options.Log.ErrorContext(ctx, "a hydration went out without its receipt", slog.String("record", string(rec.ID)), slog.Any("error", err))
 		return ""

@@ -11,7 +11,6 @@ import (
 
 	"hodl"
 	"hodl/internal/dpop"
-	"hodl/internal/ledger"
 	"hodl/internal/meter"
 	"hodl/internal/store"
 )
@@ -34,7 +33,6 @@ type Store interface {
 	Read(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
 	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)
 	ListedVersion(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (hodl.Version, error)
-	Receipt(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, seq int64) (*ledger.Receipt, error)
 	Append(ctx context.Context, rec *hodl.Record, d hodl.RecordDetail) error
 	Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, id hodl.SessionID, fingerprint string) (*store.VersionBody, error)
 	Session(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.SessionID) (*hodl.Session, error)

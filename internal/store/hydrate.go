@@ -46,6 +46,7 @@ type TokenUse struct {
 	Delegated bool // the token was exchanged for another: its ancestors count
 	At        time.Time
 	Proof     *Proof // nil when the token needs none
+	Place     *Place // is told where the record is; nil when nobody wants to know
 }
 
 func (u TokenUse) partition() partition { return partition{u.Workspace, u.Mode} }
@@ -101,7 +102,7 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 	var sk sessionKey
 	var uk usageKey
 	month := hodl.Month(u.At)
-	var seq int64
+	var at Place
 	err = s.writer.do(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
@@ -148,12 +149,12 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 			usage.hydrations++
 			usage.dirty = true
 			r.spend(p, u.Proof, u.At)
-			seq = r.append(p, prepared)
+			at = s.place(r, p, prepared)
 			return nil
 		},
 	})
 	if err == nil {
-		rec.Seq = seq
+		u.take(at, rec)
 	}
 	return err
 }
@@ -166,7 +167,8 @@ func (s *Store) Read(ctx context.Context, u TokenUse, admit func(Admission) erro
 		return err
 	}
 	p := u.partition()
-	return s.writer.do(ctx, &write{
+	var at Place
+	err = s.writer.do(ctx, &write{
 		need: func(r *rows) {
 			r.wantLog(p)
 			r.wantProof(p, u.Proof)
@@ -189,10 +191,14 @@ func (s *Store) Read(ctx context.Context, u TokenUse, admit func(Admission) erro
 				return err
 			}
 			r.spend(p, u.Proof, u.At)
-			r.append(p, prepared)
+			at = s.place(r, p, prepared)
 			return nil
 		},
 	})
+	if err == nil {
+		u.take(at, rec)
+	}
+	return err
 }
 
 // admission is what the rows say of a use.

@@ -32,7 +32,12 @@ func (k tileKey) span() ledger.Span {
 
 // grow adds a leaf to a log, and notes the tiles it changes.
 func (r *rows) grow(p partition, log *logRow, commitment [32]byte) {
-	log.tree.Append(ledger.Leaf(commitment[:]), func(level int, index int64, h ledger.Hash) {
+	if log.before == nil {
+		log.before = log.tree.Clone()
+	}
+	leaf := ledger.Leaf(commitment[:])
+	log.added = append(log.added, leaf)
+	log.tree.Append(leaf, func(level int, index int64, h ledger.Hash) {
 		k := tileKey{p, level, index / ledger.TileWidth}
 		r.tiles[k] = append(r.tiles[k], h[:]...)
 	})
@@ -326,6 +331,43 @@ func (s *Store) Receipt(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, s
 		return err
 	})
 	return out, err
+}
+
+// A Place is where a commit put a record, from which it is proven without reading
+// anything. Its zero value is no place.
+type Place struct {
+	log    *logRow // as the commit left it; nobody changes it any more
+	notary *notary
+	partition
+	seq  int64
+	salt []byte
+}
+
+// place appends a record and tells where.
+func (s *Store) place(r *rows, p partition, rec *preparedRecord) Place {
+	return Place{log: r.logs[p], notary: s.notary, partition: p, seq: r.append(p, rec), salt: rec.salt[:]}
+}
+
+// take notes in rec and in the use where a record was committed.
+func (u TokenUse) take(at Place, rec *hodl.Record) {
+	rec.Seq = at.seq
+	if u.Place != nil {
+		*u.Place = at
+	}
+}
+
+// Receipt is what [Store.Receipt] says of the record, as the log stood when it was
+// committed.
+func (at *Place) Receipt() (*ledger.Receipt, error) {
+	if at.log == nil {
+		return nil, fmt.Errorf("no record was committed here")
+	}
+	proof, err := at.log.before.Prove(at.log.added, at.seq)
+	if err != nil {
+		return nil, err
+	}
+	head := at.notary.checkpoint(at.partition, at.log.size, at.log.tree.Root())
+	return &ledger.Receipt{Index: at.seq, Proof: proof, Checkpoint: head.Note(at.log.signed), Extra: at.salt}, nil
 }
 
 // brokenLog is the refusal to go on with a log that is not what was signed.

@@ -92,8 +92,10 @@ func (k sessionKey) compare(o sessionKey) int {
 type logRow struct {
 	size     int64
 	tree     *ledger.Frontier
-	signed   []byte // the signatures of the head
-	epoch    int64  // tokens minted at a place from here on are under no revocation of many
+	before   *ledger.Frontier // the tree as it was read, once it has grown
+	added    []ledger.Hash    // the leaves after it
+	signed   []byte           // the signatures of the head
+	epoch    int64            // tokens minted at a place from here on are under no revocation of many
 	plan     hodl.PlanName
 	limits   hodl.TokenLimits
 	policy   PolicyState

@@ -60,6 +60,45 @@ func (w *world) fill(t testing.TB, n int) {
 	equal(t, "verdicts", got, map[hodl.Code]int{"": n})
 }
 
+// testPlaces proves each record from what its commit left, in batches with others.
+func testPlaces(t *testing.T, w *world) {
+	w.fill(t, 250)
+	s := w.session(t, "word")
+	k := w.mint(t, s.ID, 100)
+	const n = 60
+	places, records := make([]store.Place, n), make([]*hodl.Record, n)
+	got := together(n, func(i int) error {
+		u := w.use(k)
+		u.Place, records[i] = &places[i], w.record(hodl.KindHydrate, s.ID, k.ID)
+		if i%5 == 0 {
+			return w.at(i).Read(t.Context(), u, admit, records[i], detail)
+		}
+		return w.at(i).Hydrate(t.Context(), u, admit, records[i], detail)
+	})
+	equal(t, "verdicts", got, map[hodl.Code]int{"": n})
+	head, err := w.LogHead(t.Context(), w.ws, hodl.Live)
+	must(t, err)
+	v, err := ledger.ParseVerifier(ledger.VerifierKey(head.Origin, logKey.Public().(ed25519.PublicKey)))
+	must(t, err)
+	for i := range places {
+		r, err := places[i].Receipt()
+		must(t, err)
+		equal(t, "index", r.Index, records[i].Seq)
+		commitment := one[[]byte](t, w, `select commitment from access_records where workspace = $1 and mode = 'live' and seq = $2`, w.ws, r.Index)
+		c, err := r.Verify(commitment, v)
+		must(t, err)
+		kept, err := w.Receipt(t.Context(), w.ws, hodl.Live, r.Index)
+		must(t, err)
+		equal(t, "salt", r.Extra, kept.Extra)
+		if c == head.Checkpoint {
+			equal(t, "receipt", r, kept)
+		}
+	}
+	if _, err := (&store.Place{}).Receipt(); err == nil {
+		t.Error("no place has a receipt")
+	}
+}
+
 func testLog(t *testing.T, w *world) {
 	w.fill(t, 3)
 	w.checkLog(t, w.ws, hodl.Live)
