@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hodl"
 )
 
@@ -96,6 +98,67 @@ func TestLimits(t *testing.T) {
 		}
 		if got := fieldMessage(a, l.field); !strings.Contains(got, fmt.Sprint(l.most)) {
 			t.Errorf("%s %s: %q does not tell the limit %d: %.300s", l.path, l.field, got, l.most, a)
+		}
+	}
+}
+
+// numbered is how a list of n items looks, each with its number.
+func numbered(n int, item string) string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf(item, i)
+	}
+	return "[" + strings.Join(out, ",") + "]"
+}
+
+func counted(format, item string) func(int) string {
+	return func(n int) string { return fmt.Sprintf(format, numbered(n, item)) }
+}
+
+// The same for policies, audiences, people, keys and workspaces.
+func TestLimitsOfSettings(t *testing.T) {
+	w := newWorld(t)
+	names := w.owned()
+	number := func(format string) func(int) string { return func(n int) string { return fmt.Sprintf(format, n) } }
+	for _, l := range []struct {
+		method string
+		limit
+	}{
+		{"PUT", limit{"/v1/redaction_policies/p", "fields", hodl.MaxPolicyRules, list(`{"fields":%s}`, `{"path":"title","action":"keep"}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "hosts", hodl.MaxPolicyRules, counted(`{"hosts":%s}`, `{"host":"h%d.example.com","action":"drop"}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "paths", hodl.MaxPolicyRules, counted(`{"paths":%s}`, `{"path":"p%d","action":"drop"}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "paths[0].path", hodl.MaxPath, text(`{"paths":[{"path":"%s","action":"drop"}]}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "allow", hodl.MaxPolicyRules, counted(`{"allow":%s}`, `{"value":"value %d"}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "allow[0].value", hodl.MaxNote, text(`{"allow":[{"value":"%s"}]}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "allow[0].reason", hodl.MaxTitle, text(`{"allow":[{"value":"x","reason":"%s"}]}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "dictionaries", hodl.MaxDictionaries, counted(`{"dictionaries":%s}`, `{"id":"d%d","type":"WORD","words":["abc"]}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "dictionaries[0].words", hodl.MaxWords, counted(`{"dictionaries":[{"id":"d","type":"WORD","words":%s}]}`, `"word%d"`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "dictionaries[0].words[0]", hodl.MaxWord, text(`{"dictionaries":[{"id":"d","type":"WORD","words":["%s"]}]}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "patterns", hodl.MaxPatterns, counted(`{"patterns":%s}`, `{"id":"p%d","type":"WORD","regex":"abc"}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "patterns[0].regex", hodl.MaxPattern, text(`{"patterns":[{"id":"p","type":"WORD","regex":"%s"}]}`)}},
+		{"PUT", limit{"/v1/redaction_policies/p", "field_bytes", hodl.MaxFieldBytes, number(`{"field_bytes":%d}`)}},
+		{"PATCH", limit{"/v1/audiences/{aud}", "description", hodl.MaxTitle, text(`{"description":"%s"}`)}},
+		{"PATCH", limit{"/v1/audiences/{aud}", "addresses", hodl.MaxPlaces, counted(`{"addresses":%s}`, `"10.0.0.%d"`)}},
+		{"PATCH", limit{"/v1/api_keys/{key}", "name", hodl.MaxName, text(`{"name":"%s"}`)}},
+		{"PATCH", limit{"/v1/api_keys/{key}", "addresses", hodl.MaxPlaces, counted(`{"addresses":%s}`, `"10.0.0.%d"`)}},
+		{"PATCH", limit{"/v1/api_keys/{key}", "origins", hodl.MaxPlaces, counted(`{"origins":%s}`, `"https://a%d.example.com"`)}},
+		{"POST", limit{"/v1/api_keys/{key}/rotate", "overlap_seconds", 30 * 24 * 3600, number(`{"overlap_seconds":%d}`)}},
+		{"POST", limit{"/v1/members", "name", hodl.MaxName, text(`{"name":"%s"}`)}},
+		{"PATCH", limit{"/v1/members/{usr}", "name", hodl.MaxName, text(`{"name":"%s"}`)}},
+		{"POST", limit{"/v1/workspaces", "name", hodl.MaxName, text(`{"name":"%s"}`)}},
+		{"PATCH", limit{"/v1/workspaces/{wks}", "name", hodl.MaxName, text(`{"name":"%s"}`)}},
+		{"PATCH", limit{"/v1/workspaces/{wks}", "max_ttl_seconds", int(hodl.MaxTTL.Seconds()), number(`{"max_ttl_seconds":%d}`)}},
+		{"PATCH", limit{"/v1/workspaces/{wks}", "max_hydrations", hodl.MaxHydrations, number(`{"max_hydrations":%d}`)}},
+	} {
+		path := names.Replace(l.path)
+		w.ok(live, l.method, path, l.body(l.most))
+		before := w.counts()
+		a := w.call(live, l.method, path, l.body(l.most+1))
+		if got := strings.ReplaceAll(fieldMessage(a, l.field), ",", ""); a.status != 422 || !strings.Contains(got, fmt.Sprint(l.most)) {
+			t.Errorf("%s %s %s: %q does not tell the limit %d: %.300s", l.method, path, l.field, got, l.most, a)
+		}
+		if diff := cmp.Diff(before, w.counts()); diff != "" {
+			t.Errorf("%s %s %s: something was kept:\n%s", l.method, path, l.field, diff)
 		}
 	}
 }
