@@ -44,11 +44,13 @@ func TestPlantedValuesStay(t *testing.T) {
 		for _, credential := range []string{w.ada.key, token} {
 			for _, call := range []string{
 				`tools/call {"name":"list","arguments":{}}`, `tools/call {"name":"list","arguments":{"query":"mail"}}`, `tools/call {"name":"list","arguments":{"kind":"hodl"}}`,
-				`tools/call {"name":"list_sessions","arguments":{}}`, `tools/call {"name":"resume","arguments":{"session_id":"` + string(session) + `"}}`,
+				`tools/call {"name":"list_sessions","arguments":{}}`, `tools/call {"name":"resume","arguments":{"session_id":"` + string(session) + `","max_tokens":1200,"format":"json"}}`,
+				`tools/call {"name":"list","arguments":{"query":"` + planted[1] + `"}}`, `resources/templates/list {}`, `prompts/list {}`, `tools/call {"name":"resume","arguments":{"session_id":"` + string(session) + `"}}`,
 				`resources/list {}`, `resources/read {"uri":"hodl://recent"}`, `resources/read {"uri":"hodl://hodls/` + string(id) + `"}`,
 				`resources/read {"uri":"hodl://sessions/` + string(session) + `"}`, `resources/read {"uri":"hodl://sessions/` + string(session) + `?format=json"}`,
 				`resources/read {"uri":"unihodl://session/` + string(session) + `"}`, `prompts/get {"name":"resume_session","arguments":{"session_id":"` + string(session) + `"}}`,
 				`completion/complete {"ref":{"type":"ref/prompt","name":"resume_session"},"argument":{"name":"session_id","value":"ses"}}`,
+				`completion/complete {"ref":{"type":"ref/resource","uri":"hodl://sessions/{id}{?format,part}"},"argument":{"name":"id","value":"karin"}}`,
 			} {
 				method, params, _ := strings.Cut(call, " ")
 				all.WriteString(w.rpc(credential, method, params).String())
