@@ -97,7 +97,7 @@ func bench(ctx context.Context) error {
 		return growth(ctx, dir, *grow, *each)
 	}
 	var all []measure
-	for _, set := range []func(context.Context, string) ([]measure, func(), error){diskMeasures, tokenMeasures, redactMeasures, pgbenchMeasures, storeMeasures, httpMeasures, mcpMeasures, startMeasures} {
+	for _, set := range []func(context.Context, string) ([]measure, func(), error){diskMeasures, tokenMeasures, redactMeasures, logMeasures, pgbenchMeasures, storeMeasures, httpMeasures, mcpMeasures, startMeasures} {
 		list, stop, err := set(ctx, dir)
 		if err != nil {
 			return err

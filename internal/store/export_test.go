@@ -82,3 +82,27 @@ func SealedColumns() (out []string) {
 	}
 	return out
 }
+
+// CommitRecords commits records of one log in one transaction, past the writer:
+// grown and signed, or plainly, as rows from that place on.
+func (s *Store) CommitRecords(ctx context.Context, recs []*hodl.Record, plainFrom int64) error {
+	batch := make([]*write, len(recs))
+	for i, rec := range recs {
+		prepared, err := prepare(rec, hodl.RecordDetail{Address: "192.0.2.7", UserAgent: "bench"})
+		if err != nil {
+			return err
+		}
+		p := partition{rec.Workspace, rec.Mode}
+		batch[i] = &write{
+			need:   func(r *rows) { r.wantLog(p) },
+			decide: func(r *rows) error { r.append(p, prepared); return nil },
+		}
+		if plainFrom >= 0 {
+			batch[i] = &write{need: func(*rows) {}, decide: func(r *rows) error {
+				r.records = append(r.records, prepared.at(p, plainFrom+int64(i)))
+				return nil
+			}}
+		}
+	}
+	return s.writer.engine.commit(ctx, batch)
+}
