@@ -323,12 +323,12 @@ func holdsSecret(name string) bool {
 func (s *scanner) segment(i, stop int, part, previous string, hooks bool) {
 	switch {
 	case len(part) < 8 || isTemplate(part):
+	case strings.HasPrefix(part, "bot") && strings.Contains(part, ":"):
+		s.add(i+3, stop, ruleWebhook)
 	case hooks && len(part) >= 16 && looksDrawn(core(part)):
 		s.add(i, stop, ruleWebhook)
 	case len(part) >= 16 && opens(previous) && !looksUUID(part) && !isSHA(part) && drawnPart(part):
 		s.add(i, stop, rulePath)
-	case strings.HasPrefix(part, "bot") && strings.Contains(part, ":"):
-		s.add(i+3, stop, ruleWebhook)
 	case strings.Contains(part, "%40") || strings.Contains(part, "@"):
 		if a, b, ok := emailIn(unescape(part)); ok {
 			if from, to, ok := within(part, unescape(part)[a:b]); ok {

@@ -38,6 +38,9 @@ func (s *scanner) mayBind(from, to int) bool {
 	if s.at(to) == '\'' && s.at(to+1) == 's' && isSpace(s.at(to+2)) {
 		return false // the key's owner
 	}
+	if s.inDockerfile(from) || s.isDirective(from, to) || s.nextLine(to) > 0 {
+		return true
+	}
 	if c := s.at(i); is(c, letter) && c != 'i' && !strings.HasPrefix(s.text[i:], "string =") || c == '.' || c == ')' || c == '\n' || c == 0 || c == ';' {
 		b := from - 1
 		for n := 0; n < 3 && isSpace(s.at(b)); n++ {
@@ -46,6 +49,42 @@ func (s *scanner) mayBind(from, to int) bool {
 		return s.at(b) == '=' || s.at(from) == '-' || is(c, letter) && s.at(from-1) == '/' || (i > to && is(c, letter) && isFlagName(s.text[from:to])) || s.at(b) == '-'
 	}
 	return true
+}
+
+// inDockerfile reports whether ENV stands before i, and nothing else in its line: then
+// a blank binds.
+func (s *scanner) inDockerfile(i int) bool {
+	return i >= 4 && s.text[i-4:i] == "ENV " && (i == 4 || s.text[i-5] == '\n')
+}
+
+// isDirective reports whether text[from:to] is the first of two words that are all of
+// a line, as in files of settings; the other holds a digit.
+func (s *scanner) isDirective(from, to int) bool {
+	const longest = 64
+	if from > 0 && s.text[from-1] != '\n' || s.at(to) != ' ' {
+		return false
+	}
+	end, digits := to+1, false
+	for end < len(s.text) && end-to < longest && !stops[s.text[end]] {
+		digits = digits || is(s.text[end], digit)
+		end++
+	}
+	return digits && (end == len(s.text) || s.text[end] == '\n' || s.text[end] == '\r')
+}
+
+// nextLine returns where the value stands of a name that ends at i, when the next line
+// is value: and that, as in lists of variables of YAML; 0 when it is not.
+func (s *scanner) nextLine(i int) int {
+	if isQuote(s.at(i)) {
+		i++
+	}
+	if s.at(i) != '\n' {
+		return 0
+	}
+	if i = s.skipSpace(i + 1); strings.HasPrefix(s.text[i:], "value: ") {
+		return s.skipSpace(i + len("value: "))
+	}
+	return 0
 }
 
 func isFlagName(name string) bool { return name[0] == '-' }
@@ -75,16 +114,23 @@ func (s *scanner) bound(from, to int, m meaning) {
 		i++
 	}
 	gap := s.skipSpace(i)
-	if flag := from >= 1 && s.text[from-1] != '"' && (s.at(from) == '-' || s.at(from-1) == '/') && gap > i; flag && m.strength >= strong {
+	if flag := s.at(from-1) != '"' && (s.at(from) == '-' || s.at(from-1) == '/' || s.inDockerfile(from)) && gap > i; flag && m.strength >= strong {
 		c.command = true
 		if s.at(gap) != '=' && s.at(gap) != ':' {
 			s.value(gap, m, c)
 			return
 		}
 	}
+	if m.strength == sure && s.isDirective(from, to) {
+		s.value(gap, m, c)
+		return
+	}
 	next, ok := s.operator(gap, &c, gap > i, closed)
 	if !ok {
 		s.element(from, to, m)
+		if j := s.nextLine(i); j > 0 {
+			s.value(j, m, c)
+		}
 		s.compared(from, m)
 		return
 	}
@@ -106,6 +152,9 @@ func (s *scanner) operator(i int, c *context, gap, closed bool) (int, bool) {
 	start := i
 	for i < len(s.text) && i-start < 5 && strings.IndexByte("=:>|<?!+", s.text[i]) >= 0 {
 		i++
+	}
+	for i-start > 1 && contains("=:", s.text[i-2]) && contains("<!+", s.text[i-1]) {
+		i-- // the value starts so
 	}
 	op := s.text[start:i]
 	if op == "" {
@@ -191,6 +240,10 @@ func (s *scanner) element(from, to int, m meaning) {
 	if from == 0 || !isQuote(s.at(from-1)) || !isQuote(s.at(to)) {
 		return
 	}
+	if s.text[s.skipSpace(to+1):min(len(s.text), s.skipSpace(to+1)+1)] == "{" {
+		s.variable(to, m)
+		return
+	}
 	rest := s.text[to+1 : min(len(s.text), to+40)]
 	i := strings.Index(rest, "value")
 	if i < 0 {
@@ -205,6 +258,20 @@ func (s *scanner) element(from, to int, m meaning) {
 	}
 	j = s.skipSpace(j)
 	if s.at(j) == '=' || s.at(j) == ':' {
+		s.value(s.skipSpace(j+1), m, context{})
+	}
+}
+
+// variable reads the default in the block of a variable: variable "x" { default = "y" }.
+func (s *scanner) variable(i int, m meaning) {
+	const reach = 300
+	block := s.text[i:min(len(s.text), i+reach)]
+	block = block[:indexAny(block, "}")]
+	n := strings.Index(block, "default")
+	if n < 0 {
+		return
+	}
+	if j := s.skipSpace(i + n + len("default")); s.at(j) == '=' {
 		s.value(s.skipSpace(j+1), m, context{})
 	}
 }
@@ -326,7 +393,7 @@ var stops = func() (t [256]bool) {
 func (s *scanner) bare(i int, m meaning, c context) {
 	end := i
 	for end < len(s.text) && end-i < longestBare && !stops[s.text[end]] {
-		if s.text[end] == '&' && !c.code && end > i || (s.text[end] == ',' || s.text[end] == ';') && m.rule != rulePassword {
+		if s.text[end] == '&' && !c.code && end > i || contains(",;@", s.text[end]) && m.rule != rulePassword {
 			break
 		}
 		if s.text[end] == '\\' && (s.at(end+1) == 'n' || s.at(end+1) == 'r' || s.at(end+1) == '"') {
@@ -359,6 +426,11 @@ func (s *scanner) offer(start, end int, m meaning, c context) {
 	v := s.text[start:end]
 	if trimmed := strings.TrimLeft(v, " "); trimmed != v && c.quoted {
 		start, v = end-len(trimmed), trimmed
+	}
+	if m.rule == ruleCredential { // of a cookie, its value
+		if name, rest, ok := strings.Cut(v, "="); ok && len(name) < 32 && len(rest) >= 8 && rest[0] != '=' && isIdentifier(name) {
+			start, v = end-len(rest), rest
+		}
 	}
 	if len(v) > 7 && c.quoted && (strings.HasPrefix(v, "Bearer ") || strings.HasPrefix(v, "Basic ")) {
 		return // read as a header

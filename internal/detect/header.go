@@ -115,12 +115,13 @@ func (s *scanner) pem(i int) {
 
 // flag reads what follows a flag of a command that takes a password.
 func (s *scanner) flag(start, i int, kind uint16) {
+	glued := !isSpace(s.at(i))
 	i = s.skipSpace(i)
 	switch kind {
 	case 0:
 		s.userPassword(i)
 	case 1:
-		if s.nearCommand(start) {
+		if s.nearCommand(start) != "" {
 			s.value(i, meaning{sure, ruleFlag}, context{command: true})
 		}
 	case 2:
@@ -135,6 +136,14 @@ func (s *scanner) flag(start, i int, kind uint16) {
 		s.netUse(i)
 	case 6:
 		s.secureString(i)
+	case 7:
+		if glued && strings.HasPrefix(s.nearCommand(start), "mysql") {
+			s.value(i, meaning{sure, ruleFlag}, context{command: true})
+		}
+	case 8:
+		if end := i + indexAny(s.text[i:], " \n"); s.at(end) == ' ' && is(s.at(end+1), alnum) {
+			s.value(end+1, meaning{sure, ruleFlag}, context{command: true})
+		}
 	}
 }
 
@@ -163,24 +172,27 @@ func (s *scanner) userPassword(i int) {
 }
 
 // passwordCommands take a password after a flag.
-const passwordCommands = `login mysql mysqldump sshpass docker helm redis-cli mongo psql oc net xfreerdp rdesktop smbclient ldapsearch
+const passwordCommands = `login mysql mysqldump mysqladmin sshpass docker helm redis-cli mongo psql oc net xfreerdp rdesktop smbclient ldapsearch
 	rpcclient psexec wmic kinit ftp plink pscp sqlcmd rabbitmqctl htpasswd crackmapexec evil-winrm impacket vncviewer connect-viserver
 	nxc`
 
-// nearCommand reports whether such a command stands before i in its line.
-func (s *scanner) nearCommand(i int) bool {
+// nearCommand returns such a command that stands before i in its line, "" for none.
+func (s *scanner) nearCommand(i int) string {
 	const reach = 120
 	for n := s.hitsTo(i) - 1; n >= 0; n-- {
 		end := int(s.hits[n].end)
 		if end < i-reach {
-			return false
+			return ""
 		}
 		k := &keywords[s.hits[n].word]
 		if k.look == lookCommand && !is(s.at(end-len(k.text)-1), alnum) && !is(s.at(end), letter) {
-			return strings.IndexByte(s.text[end:i], '\n') < 0
+			if strings.IndexByte(s.text[end:i], '\n') >= 0 {
+				return ""
+			}
+			return k.text
 		}
 	}
-	return false
+	return ""
 }
 
 // netrc reads login x password y.
@@ -210,7 +222,7 @@ func indexAny(s, chars string) int {
 // netUse reads net use … /user:name password.
 func (s *scanner) netUse(i int) {
 	end := i + indexAny(s.text[i:min(len(s.text), i+80)], " \t\r\n")
-	if s.at(end) == ' ' && s.nearCommand(i) {
+	if s.at(end) == ' ' && s.nearCommand(i) != "" {
 		s.value(s.skipSpace(end), meaning{sure, ruleFlag}, context{command: true})
 	}
 }

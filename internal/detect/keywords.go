@@ -50,6 +50,8 @@ var structural = []keyword{
 	{text: " -p ", look: lookFlag, arg: 1},
 	{text: " -pass ", look: lookFlag, arg: 1},
 	{text: " -a ", look: lookFlag, arg: 1},
+	{text: " -p", look: lookFlag, arg: 7},
+	{text: "net user ", look: lookFlag, arg: 8},
 	{text: "login ", look: lookFlag, arg: 2},
 	{text: "identified by ", look: lookFlag, arg: 3},
 	{text: "sshpass ", look: lookFlag, arg: 4},
@@ -166,16 +168,26 @@ func (s *scanner) hitsTo(i int) int {
 
 // near reports whether the name of a credential or a service stands within reach
 // before i, in the hits that the pass left.
-func (s *scanner) near(i, reach int) bool {
+func (s *scanner) near(i, reach int) bool { return s.nearName(i, reach, true) }
+
+// nearName is [scanner.near], with names of services or without.
+func (s *scanner) nearName(i, reach int, services bool) bool {
 	for n := s.hitsTo(i) - 1; n >= 0 && int(s.hits[n].end) >= i-reach; n-- {
 		k := &keywords[s.hits[n].word]
 		end := int(s.hits[n].end)
 		whole := !is(s.at(end), lower) || s.at(end) == 's' && !is(s.at(end+1), lower)
-		if k.look == lookContext || k.look == lookName && telling[k.text] && whole {
-			return s.wordStarts(end - len(k.text))
+		if services && k.look == lookContext || k.look == lookName && telling[k.text] && whole {
+			return s.wordStarts(end-len(k.text)) && (k.text != "key" || !s.isLookup(end))
 		}
 	}
 	return false
+}
+
+// isLookup reports whether the name that ends at i is of a key of data.
+func (s *scanner) isLookup(i int) bool {
+	var p parts
+	p.split(s.text[s.back(i, word, 64):i])
+	return p.isLookup(p.n)
 }
 
 // wordStarts reports whether a word starts at i, also within a camel-cased name.

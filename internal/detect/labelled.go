@@ -4,11 +4,15 @@ import "strings"
 
 // labelled looks for a number of the kind that the label at [start, end) tells.
 func (s *scanner) labelled(start, end int, l *label) {
-	if is(s.at(start), letter) && !s.wordStarts(start) || len(l.shapes) == 0 {
+	if is(s.at(start), letter) && (!s.wordStarts(start) || is(s.at(start-1), digit)) || len(l.shapes) == 0 && l.rule != ruleBirth {
 		return
 	}
-	if end-start <= 4 && is(s.at(end-1), letter) && is(s.at(end), letter) {
+	if end-start <= 4 && is(s.at(end-1), letter) && is(s.at(end), alnum) {
 		return // a short label is a whole word
+	}
+	if l.rule == ruleBirth {
+		s.birth(end)
+		return
 	}
 	s.before(start, l)
 	limit := min(len(s.text), end+48)

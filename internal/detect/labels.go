@@ -36,7 +36,7 @@ var (
 
 var labelTable = []label{
 	{ruleSSN, "ssn", "ssn;social security;socialsecurity;social_security;sozialversicherung", []string{"999999999", "99999999A999"}, func(v string) bool { return len(v) > 9 || validSSN([]byte(v)) }},
-	{rulePhone, "phone", "phone;mobile;telefon;téléphone;telephone;cell;tel:;tel.;fax;whatsapp;handy;móvil;movil;celular;cep tel;gsm;sms;teléfono;rufnummer;numero di telefono;cellulare;電話;전화;номер телефона;call me;contact number;contact no;dial;hotline;reach me;ring me;call us;text me;numara;msisdn;callback number;viber;numéro;portable;call back;callback;telepono;cep no;desk:;selular;handphone;telp;tlf;tfno;puhelin;mob:;mob.;ph:;ph.;puh;direct line;extension", nil, nil},
+	{rulePhone, "phone", "phone;tél;mobile;telefon;téléphone;telephone;cell;tel:;tel.;fax;whatsapp;handy;móvil;movil;celular;cep tel;gsm;sms;teléfono;rufnummer;numero di telefono;cellulare;電話;전화;номер телефона;call me;contact number;contact no;dial;hotline;reach me;ring me;call us;text me;numara;msisdn;callback number;viber;numéro;portable;call back;callback;telepono;cep no;desk:;selular;handphone;telp;tlf;tfno;puhelin;mob:;mob.;ph:;ph.;puh;direct line;extension", nil, nil},
 	{ruleWallet, "wallet", "wallet;ethereum;eth address;crypto;bitcoin;btc", nil, nil},
 	{ruleTax, "itin", "itin;individual taxpayer", []string{"999999999"}, func(v string) bool { return v[0] == '9' }},
 	{rulePassport, "passport", "passport;pasaporte;reisepass;passaporto;paspoort;passeport;passnummer;paszport;pasaport;паспорт;여권;旅券;passaporte;護照;护照;travel document;pass-nr;passinumero;passi;us passport", []string{"A99999999", "AA9999999", "AA999999", "999999999", "A9999999", "AAA999999", "A999A9999", "99AA99999", "*********", "99999999"}, hasDigit3},
@@ -74,7 +74,7 @@ var labelTable = []label{
 	{ruleNational, "generic", "national id;national_id;nationalid;citizen id;id nacional;mykad;nik:;egn;amka;oib;jmbg;ahv;avs;personal code;isikukood;kennitala;unified id;emirates id;national number;numero de identidad;documento;dpi;rut:;rut ", []string{"*********", "**********", "***********", "************", "*************", "99999999", "99999999*", "999999999999999", "9999999999999999", "9999999*"}, hasDigit4},
 	{ruleBank, "bank", "account number;account no;acct;bank account;routing;aba;sort code;kontonummer;bank_account;acc no;numéro de compte;account #;bsb;clabe;rtn;ifsc;account_number;bank number;konto", []string{"999999999", "99999999", "9999999999", "99999999999", "999999999999", "9999999999999", "999999", "99999999999999999", "999999999999999999"}, nil},
 	{ruleLicence, "medical", "dea;medical licen;medical cert;certificate number;licensed;prescriber", []string{"AA9999999", "A99999999"}, nil},
-	{ruleBirth, "birth", "date of birth;dob:;dob ;dob,;dob\";birth date;birthdate;geburtsdatum;born on;date_of_birth;birthday", nil, nil},
+	{ruleBirth, "birth", "date of birth;dob;birth date;birth_date;birthdate;geburtsdatum;geboren am;born on;date_of_birth;dateofbirth;birthday;date de naissance;né le;née le;fecha de nacimiento;data di nascita;data de nascimento;geboortedatum;data urodzenia;doğum tarihi;födelsedatum;syntymäaika;дата рождения;生年月日;出生日期", nil, nil},
 }
 
 func mixed(v string) bool { sh := shapeOf(v); return sh.digits > 0 && sh.letters() > 0 }

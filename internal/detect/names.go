@@ -33,7 +33,7 @@ func init() {
 	}{
 		{sure, rulePassword, `password passwd passwort passphrase passcode pwd psw pswd passwrd psswd userpass dbpass
 			mysqlpass rootpass adminpass smtppass mailpass sshpass pgpass sudopass secretpass ftppass keypass storepass
-			loginpass ldappass authpass proxypass kennwort senha contrasena contraseña motdepasse wachtwoord haslo hasło
+			loginpass passe ldappass authpass proxypass kennwort senha contrasena contraseña motdepasse wachtwoord haslo hasło
 			parola lozinka heslo sifre şifre lösenord losenord adgangskode salasana jelszó jelszo пароль 密码 密碼 口令
 			パスワード 비밀번호 secretpassword dbpw userpw adminpw rootpw requirepass masterauth passplain psk presharedkey
 			wpapsk bindpw apipass apipassword rootpwd mdp senhas clave pinpad unlockcode`},
@@ -117,12 +117,22 @@ func nameMeans(name string) meaning {
 	if n == 0 || n > 1 && harmless[string(p.part(n-1))] && !p.idOfKey(n) {
 		return meaning{}
 	}
+	if p.isLookup(n) {
+		return meaning{}
+	}
 	for i := range n {
 		if w := string(p.part(i)); w == "public" || w == "nopasswd" {
 			return meaning{}
 		}
 	}
 	return p.meaning(n)
+}
+
+// lookups are words before key that make it one of data, by which something is found.
+var lookups = words("cache primary foreign partition sort row group routing idempotency object record map dict lookup hash order candidate composite unique natural surrogate index column field state query redis")
+
+func (p *parts) isLookup(n int) bool {
+	return n > 1 && string(p.part(n-1)) == "key" && lookups[string(p.part(n-2))]
 }
 
 // keyed are words whose id is half of a credential.

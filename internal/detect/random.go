@@ -89,8 +89,9 @@ func (sh *shape) random(n int) bool {
 	if sh.distinct < 6 || letters < 3 || letters+sh.digits < n*3/4 || sh.distinct*5 < min(n, 40) {
 		return false
 	}
-	// By chance 0.45 of pairs of letters are common ones; in words 0.85 are.
-	wordy := sh.common*100 >= sh.pairs*62
+	// By chance 0.45 of pairs of letters are common ones; in words 0.85 are. A few
+	// pairs among digits tell nothing.
+	wordy := sh.common*100 >= sh.pairs*62 && sh.pairs*3 >= n
 	switch {
 	case sh.digits >= 2 && sh.changes*7 >= n:
 		return !wordy || sh.changes*5 >= n*2

@@ -13,7 +13,7 @@ func Rules() []*Rule {
 }
 
 // RulesVersion changes whenever the same text and policy may give other spans.
-const RulesVersion = 2
+const RulesVersion = 3
 
 var registry []*Rule
 

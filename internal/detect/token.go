@@ -105,7 +105,7 @@ func (s *scanner) token(i int, p *prefix) bool {
 	if !varied(body) || !checked(p, body) || example(body) {
 		return false
 	}
-	if sh := shapeOf(body); sh.other > 0 && sh.digits < 2 && len(body) < 60 {
+	if sh := shapeOf(body); sh.other > 0 && sh.digits < 2 && len(body) < 60 && !sh.random(len(body)) {
 		return false // a name with - or _ in it
 	}
 	s.add(i, end, p.rule)

@@ -151,9 +151,40 @@ func (s *scanner) long(start, end int, kinds uint8) {
 		v = v[n+1:]
 		at += n + 1
 	}
-	if len(v) >= 16 && s.near(at, 48) && s.bindsAt(at) && looksDrawn(v) && !isFiller(v) && !example(v) && (!looksHex(v) || len(v) >= 30) && !isPath(v) && !s.hashContext(from, to) {
+	if len(v) >= 16 && s.nearFor(v, at) && s.bindsAt(at) && looksDrawn(v) && !isFiller(v) && !example(v) && (!looksHex(v) || len(v) >= 30) && !isPath(v) && !s.hashContext(from, to) {
 		s.add(at, to, ruleNear)
 	}
+}
+
+// nearFor reports whether what stands before i makes v suspect there. Ids, checksums
+// and commits stand beside the names of services everywhere: they need the name of a
+// credential, or to be what the name of a service is set to.
+func (s *scanner) nearFor(v string, i int) bool {
+	const reach = 48
+	common := looksUUID(v) || (len(v) == 32 || len(v) == 40 || len(v) == 64) && looksHex(v)
+	return !(common && s.identifies(i)) && s.nearName(i, reach, !common || len(v) != 40 && s.isSet(i))
+}
+
+// identifies reports whether the value at i is set to a name that ends in id: uid,
+// requestId. Names of credentials that do are read as settings.
+func (s *scanner) identifies(i int) bool {
+	for n := 0; n < 5 && i > 0 && !is(s.text[i-1], word); n++ {
+		i--
+	}
+	name := strings.ToLower(s.text[s.back(i, word, 32):i])
+	return strings.HasSuffix(name, "id") && !credentialNames.matches(name)
+}
+
+// credentialNames are parts of names of credentials.
+var credentialNames = newAutomaton([]string{"key", "token", "secret", "client", "auth", "cred", "sess"})
+
+// isSet reports whether a sign stands before the value at i that gives it to a name.
+func (s *scanner) isSet(i int) bool {
+	i--
+	for n := 0; n < 3 && (isQuote(s.at(i)) || isSpace(s.at(i))); n++ {
+		i--
+	}
+	return s.at(i) == '=' || s.at(i) == ':'
 }
 
 // bindsAt reports whether what stands before i may bind a value: a quote, = or :,
@@ -188,7 +219,7 @@ func (s *scanner) unknown(start, end int) bool {
 	return true
 }
 
-var hashHeads = words("sha sha1 sha256 sha384 sha512 md5 h1 go commit rev v blob tree chunk index main app vendor ses msg evt req usr hdl acr rt wks dlv price prod cus sub ch in pi txn run call chatcmpl file thread asst resp toolu step conversation")
+var hashHeads = words("sha sha1 sha256 sha384 sha512 md5 h1 go commit rev v v1 v2 v3 blob tree chunk index main app vendor ses msg evt req usr hdl acr rt wks dlv price prod cus sub ch in pi txn run call chatcmpl file thread asst resp toolu step conversation")
 
 func tokenHead(head string) bool {
 	l := strings.ToLower(head)

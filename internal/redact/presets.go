@@ -4,7 +4,7 @@ import "hodl"
 
 // presetVersion stands in access records; it rises whenever a preset or the rules
 // change.
-const presetVersion = 1
+const presetVersion = 2
 
 // presetDocuments say what each preset removes. A document of a preset starts from
 // nothing: what it does not name is kept, a workspace's own words apart.

@@ -46,7 +46,7 @@ func TestOffRemovesNothingAndSaysSo(t *testing.T) {
 	if diff := cmp.Diff(content(), r.Content()); diff != "" {
 		t.Errorf("content changed:\n%s", diff)
 	}
-	if diff := cmp.Diff([]hodl.PolicyUse{{Name: "off", Version: 1}}, r.Policies()); diff != "" {
+	if diff := cmp.Diff([]hodl.PolicyUse{{Name: "off", Version: 2}}, r.Policies()); diff != "" {
 		t.Error(diff)
 	}
 	if len(r.Redactions()) != 0 || len(r.Uses()) != 0 {
