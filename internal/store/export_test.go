@@ -84,7 +84,7 @@ func SealedColumns() (out []string) {
 }
 
 // CommitRecords commits records of one log in one transaction, past the writer:
-// grown and signed, or plainly, as rows from that place on.
+// grown, or plainly, as rows from that place on.
 func (s *Store) CommitRecords(ctx context.Context, recs []*hodl.Record, plainFrom int64) error {
 	batch := make([]*write, len(recs))
 	for i, rec := range recs {
@@ -98,10 +98,11 @@ func (s *Store) CommitRecords(ctx context.Context, recs []*hodl.Record, plainFro
 			decide: func(r *rows) error { r.append(p, prepared); return nil },
 		}
 		if plainFrom >= 0 {
-			batch[i] = &write{need: func(*rows) {}, decide: func(r *rows) error {
+			batch[i].decide = func(r *rows) error {
 				r.records = append(r.records, prepared.at(p, plainFrom+int64(i)))
+				r.logs[p].dirty = true // the head is a row as well
 				return nil
-			}}
+			}
 		}
 	}
 	return s.writer.engine.commit(ctx, batch)
