@@ -60,8 +60,8 @@ check: ## Check format, vet and lint
 bench: ## Measure the goals of docs/performance.md on both engines; BENCHFLAGS='-only hydrate -rounds 3'
 	$(BENCHDB) $(GO) run ./internal/bench $(BENCHFLAGS)
 
-bench-growth: ## Measure how costs grow up to ROWS (1000000) hodls and records
-	$(BENCHDB) $(GO) run ./internal/bench -grow $(ROWS)
+bench-growth: ## Measure how costs grow up to ROWS (1000000) hodls and records; BENCHFLAGS='-only SQLite'
+	$(BENCHDB) $(GO) run ./internal/bench -grow $(ROWS) $(BENCHFLAGS)
 
 SCOREFLAGS ?=
 redaction-score: ## Score the redaction engine on labelled texts; SCOREFLAGS='-misses 20 -wrong 20 -types'

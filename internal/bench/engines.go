@@ -36,6 +36,7 @@ func newPlace(engine, dir string) (*place, error) {
 	}
 	p.options.Dir = dir
 	if engine == "SQLite" {
+		p.drop = func() { _ = os.RemoveAll(dir) } // what stays goes with the run
 		return p, nil
 	}
 	if !pgtest.Available() {

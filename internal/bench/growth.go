@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -28,8 +30,11 @@ type grown struct {
 
 // growth fills each engine to ten times as much, again and again up to most, through
 // the same calls that a server makes, and prints what operations cost at each size.
-func growth(ctx context.Context, dir string, most int, each time.Duration) error {
+func growth(ctx context.Context, dir string, most int, each time.Duration, wanted *regexp.Regexp) error {
 	for _, engine := range engineNames {
+		if !wanted.MatchString(engine) {
+			continue
+		}
 		if err := growEngine(ctx, engine, dir, most, each); err != nil {
 			return fmt.Errorf("%s: %w", engine, err)
 		}
@@ -153,16 +158,18 @@ func (w *workshop) hodlOf(t *hodl.Token, n int) store.HodlWrite {
 // over the workspaces.
 func (w *workshop) fill(ctx context.Context, from, to int) error {
 	const chunk = 500
-	for at := from; at < to; at += chunk {
-		writes := make([]store.HodlWrite, 0, chunk)
-		for n := at; n < min(at+chunk, to); n++ {
-			writes = append(writes, w.hodlOf(&w.tokens[n/7%len(w.tokens)], n))
+	begun := time.Now()
+	err := eachOf((to-from)/chunk, 4, func(i int) error {
+		writes := make([]store.HodlWrite, chunk)
+		for n := range writes {
+			at := from + i*chunk + n
+			writes[n] = w.hodlOf(&w.tokens[at/7%len(w.tokens)], at)
 		}
-		for _, err := range w.PutHodls(ctx, writes) {
-			if err != nil {
-				return err
-			}
-		}
+		return errors.Join(w.PutHodls(ctx, writes)...)
+	})
+	if err != nil {
+		return err
 	}
+	defer func() { fmt.Fprintf(os.Stderr, "filled to %d in %s\n", to, time.Since(begun).Round(time.Second)) }()
 	return eachOf(to-from, 256, func(n int) error { return w.hydrate(ctx, &w.tokens[n%len(w.tokens)]) })
 }

@@ -85,7 +85,7 @@ func main() {
 func bench(ctx context.Context) error {
 	rounds := flag.Int("rounds", 5, "how many times each figure is measured, in turn")
 	each := flag.Duration("each", time.Second, "how long each measurement takes")
-	only := flag.String("only", "", "measure only figures whose name matches this `pattern`")
+	only := flag.String("only", "", "measure only figures, or the growth of engines, whose name matches this `pattern`")
 	grow := flag.Int("grow", 0, "measure how costs grow up to this many hodls and records instead")
 	flag.Parse()
 	dir, err := os.MkdirTemp(".", ".bench-")
@@ -93,8 +93,12 @@ func bench(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		return fmt.Errorf("--only: %w", err)
+	}
 	if *grow > 0 {
-		return growth(ctx, dir, *grow, *each)
+		return growth(ctx, dir, *grow, *each, wanted)
 	}
 	var all []measure
 	for _, set := range []func(context.Context, string) ([]measure, func(), error){diskMeasures, tokenMeasures, redactMeasures, logMeasures, pgbenchMeasures, storeMeasures, httpMeasures, mcpMeasures, startMeasures} {
@@ -104,10 +108,6 @@ func bench(ctx context.Context) error {
 		}
 		defer stop()
 		all = append(all, list...)
-	}
-	wanted, err := regexp.Compile(*only)
-	if err != nil {
-		return fmt.Errorf("--only: %w", err)
 	}
 	all = slices.DeleteFunc(all, func(m measure) bool { return !wanted.MatchString(m.name) })
 	results, err := interleave(ctx, all, *rounds, *each)
