@@ -3,6 +3,7 @@ package query
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"slices"
 	"strings"
 
 	"hodl"
@@ -130,6 +131,30 @@ func SourceKey(s hodl.Source) string { return "_f" + string(s) }
 // that an index that many share is searched for one.
 func OwnerKey(ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID) string {
 	return "_o" + digest(string(ws)+"/"+string(m)+"/"+string(user))
+}
+
+// Own makes the keys of a document its owner's alone, and adds the one of all that is
+// the owner's. A tag that many use is then found without a look at theirs.
+func (d *Document) Own(owner string) {
+	for i, k := range d.Keys {
+		d.Keys[i] = owner + k
+	}
+	d.Keys = append(d.Keys, owner)
+}
+
+// Of returns the clauses of a query for what is one owner's: see [Document.Own].
+func (q *Query) Of(owner string) []Clause {
+	out := []Clause{{{Words: []string{owner}}}}
+	for _, c := range q.Clauses {
+		own := slices.Clone(c)
+		for i, t := range own {
+			if strings.HasPrefix(t.Words[0], "_") {
+				own[i].Words = []string{owner + t.Words[0]}
+			}
+		}
+		out = append(out, own)
+	}
+	return out
 }
 
 func isKey(kind string) string { return "_i" + kind }

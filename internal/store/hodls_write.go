@@ -159,7 +159,7 @@ func (x *preparedHodl) check(row *hodlRow) error {
 // cutting into words.
 func (s *Store) prepareHodl(ctx context.Context, w *HodlWrite, h hodl.Hodl) (*preparedHodl, error) {
 	d := query.Index(&h)
-	d.Keys = append(d.Keys, query.OwnerKey(w.Workspace, w.Mode, w.User))
+	d.Own(query.OwnerKey(w.Workspace, w.Mode, w.User))
 	next := hodlRow{known: knownHodl(&h), words: s.engine.words(&d), dirty: true}
 	var err error
 	if next.selection, err = s.sealSelection(ctx, w, &h); err != nil {

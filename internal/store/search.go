@@ -56,7 +56,7 @@ func (s *Store) Hodls(ctx context.Context, f HodlFilter) ([]*hodl.Hodl, error) {
 		text, args := f.list()
 		return s.hodls(ctx, f.Workspace, f.Mode, text, args...)
 	}
-	f.Query.Clauses = append([]query.Clause{{{Words: []string{query.OwnerKey(f.Workspace, f.Mode, f.User)}}}}, f.Query.Clauses...)
+	f.Query.Clauses = f.Query.Of(query.OwnerKey(f.Workspace, f.Mode, f.User))
 	text, args := s.engine.search(&f)
 	return s.hodls(ctx, f.Workspace, f.Mode, text, args...)
 }
