@@ -97,6 +97,7 @@ type PreviewDraft struct {
 	Scopes          []Scope         `json:"scopes,omitempty" enum:"read:context,read:reasoning,read:transcript,read:redacted" doc:"What its token would carry; read:context, read:reasoning and read:transcript when absent"`
 	Format          string          `json:"format,omitempty" doc:"The rendering; json when absent"`
 	RedactionPolicy string          `json:"redaction_policy,omitempty" doc:"The policy its token would name, applied in addition"`
+	MaxTokens       int             `json:"max_tokens,omitempty" doc:"The most tokens of the body, 1200 to 1000000, as a hydration takes it; no bound when absent"`
 	Document        *PolicyDocument `json:"document,omitempty" doc:"A document that was not saved, in place of the policy's"`
 }
 
@@ -131,6 +132,7 @@ type Preview struct {
 	ContentType string         `json:"content_type" doc:"Its media type"`
 	Body        string         `json:"body" doc:"The exact bytes, but for hydration_id and receipt"`
 	Bytes       int            `json:"bytes" doc:"How many"`
+	Tokens      int            `json:"tokens" doc:"How many tokens they are, of o200k_base"`
 	SHA256      string         `json:"sha256" doc:"Their digest, in hex"`
 	Changes     []PolicyChange `json:"changes" doc:"The fields that are not as they were captured, in their order"`
 }

@@ -71,7 +71,7 @@ var table = map[string]rule{
 
 	// Where the parts meet.
 	"internal/serve": {may: []string{"internal/...", anyModule}},
-	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "receipt", "internal/audit", "internal/ledger", "internal/witness", "internal/backup", "internal/bookmark", "internal/checkout", "internal/doctor", "internal/file", "internal/httpapi", "internal/mcpserver", "internal/queue", "internal/redact", "internal/detect", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
+	"cmd/hodl":       {may: []string{"internal/serve", "client", "docs", "receipt", "internal/audit", "internal/ledger", "internal/witness", "internal/backup", "internal/bookmark", "internal/checkout", "internal/decode", "internal/doctor", "internal/file", "internal/httpapi", "internal/mcpserver", "internal/queue", "internal/redact", "internal/detect", "go.yaml.in/yaml/v3", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys/..."}},
 
 	// For other people's programs.
 	"client":   {},

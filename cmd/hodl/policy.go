@@ -88,7 +88,7 @@ func policySetCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "set NAME FILE", Short: "Make a redaction policy, or its next version, as an admin", Args: exactly("NAME", "FILE"),
 		Long: `Makes the first version of a policy from a document, or the next one. The document is
-JSON; "hodl policy show" prints one, and docs/redaction.md tells what it may say. A fault
+YAML or JSON; "hodl policy show" prints one, and docs/redaction.md tells what it may say. A fault
 is told by its path. It changes nothing for agents until the policy is used: by --use,
 by "hodl policy use", or by a token that names it.`,
 		Example: `  hodl policy set ours policy.json

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -30,12 +27,16 @@ func policyTestCommand(e *env) *cobra.Command {
 else comes out than is expected. Made for your own checks before a change: the exit code
 is 1 when a case fails.
 
-The file is JSON (which is YAML as well):
+The file is YAML or JSON:
 
-  {"cases": [
-    {"name": "mail", "text": "ask ana@nordwind.se", "expect": "ask [EMAIL_1]"},
-    {"name": "link", "field": "url", "text": "https://example.com/?page=2", "types": []}
-  ]}
+  cases:
+    - name: mail
+      text: ask ana@nordwind.se
+      expect: ask [EMAIL_1]
+    - name: link
+      field: url
+      text: https://example.com/?page=2
+      types: []
 
 A case expects a text, the types of what is found, or both.`,
 		Example: `  hodl policy test cases.yaml --policy policy.json
@@ -102,23 +103,4 @@ func (x *policyCase) wrong(got string, found []hodl.Redaction) (out string) {
 		}
 	}
 	return out
-}
-
-// readStrictly decodes a file of JSON in which everything must be known.
-func readStrictly(file string, into any) error {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.DisallowUnknownFields()
-	if err := in.Decode(into); err != nil {
-		return fmt.Errorf("read %s: %w", file, err)
-	}
-	return nil
-}
-
-// documentIn reads the document of a policy.
-func documentIn(file string) (d hodl.PolicyDocument, err error) {
-	return d, readStrictly(file, &d)
 }

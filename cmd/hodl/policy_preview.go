@@ -20,7 +20,7 @@ func policyPreviewCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "preview NAME", Short: "See what an agent would receive of a session, before there is a token", Args: exactly("NAME"),
 		Long: `Prints what an agent would receive of a session of yours if the policy were the current
-one: the exact text. With --diff it prints each field that would change, before (-) and
+one: the exact text, and how many tokens it is. With --diff it prints each field that would change, before (-) and
 after (+), and why. It is no hydration and uses nothing up; it is recorded as a preview.
 --document tries a document that was not saved.`,
 		Example: `  hodl policy preview default-strict --session ses_8f3aZ91b --diff
@@ -43,7 +43,10 @@ after (+), and why. It is no hydration and uses nothing up; it is recorded as a 
 			}
 			p, err := api.PreviewPolicy(c.Context(), args[0], d)
 			if err != nil || !diff || e.json {
-				return e.show(err, func() error { return e.printText(p.Body) })
+				return e.show(err, func() error {
+					e.note("%d bytes, %d tokens, fields that change: %d", p.Bytes, p.Tokens, len(p.Changes))
+					return e.printText(p.Body)
+				})
 			}
 			return e.printChanges(c, api, p)
 		},
@@ -54,6 +57,7 @@ after (+), and why. It is no hydration and uses nothing up; it is recorded as a 
 	f.StringSliceVar(&scopes, "scope", nil, "scopes its token would carry; repeat, or separate by commas")
 	f.StringVar(&d.Format, "format", "", "the rendering; json when absent")
 	f.StringVar(&d.RedactionPolicy, "redaction-policy", "", "`NAME` of the policy its token would name, applied in addition")
+	f.IntVar(&d.MaxTokens, "max-tokens", 0, "at most so many `TOKENS`; what is left out is listed")
 	f.StringVar(&file, "document", "", "`FILE` with a document in place of the policy's")
 	f.BoolVar(&diff, "diff", false, "print what changes, and why")
 	_ = c.MarkFlagRequired("session")
@@ -86,7 +90,7 @@ func (e *env) printChanges(c *cobra.Command, api *client.Client, p *hodl.Preview
 			fmt.Fprintf(&out, "  %s: %s (%s)\n", r.Placeholder, r.Reason, r.Rule)
 		}
 	}
-	e.note("fields that change: %d", len(p.Changes))
+	e.note("%d bytes, %d tokens, fields that change: %d", p.Bytes, p.Tokens, len(p.Changes))
 	return e.printText(out.String())
 }
 

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +34,7 @@ place of credentials and personal data, as an agent would get it. Nothing leaves
 machine. A text that is one JSON document is read string by string and stays one.
 
 --policy names a preset (` + strings.Join(hodl.Presets, ", ") + `) or a
-file that holds a policy document as JSON. --field says what the text is: url, title,
+file with a policy document, YAML or JSON. --field says what the text is: url, title,
 note, selection, path, branch or tag.
 
 --lines takes each line as a text of its own, such as one JSON document a line.
@@ -94,15 +94,12 @@ func policyOf(name string) (*redact.Policy, error) {
 	if p, ok := redact.Lookup(name); ok {
 		return p, nil
 	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
+	d, err := documentIn(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--policy is neither a preset nor a file: %w", err)
 	}
-	var d hodl.PolicyDocument
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&d); err != nil {
-		return nil, fmt.Errorf("read the policy %s: %w", name, err)
+	if err != nil {
+		return nil, err
 	}
 	return redact.Compile(name, 1, d)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hodl"
+	"hodl/internal/count"
 )
 
 // A Format is the name of a rendering, as clients ask for it.
@@ -102,6 +103,9 @@ type Rendering struct {
 
 	open bool
 }
+
+// Tokens is how many tokens of o200k_base the body is.
+func (r Rendering) Tokens() int { return count.Tokens(string(r.Body)) }
 
 // Render writes what v grants as f. It refuses the zero View as
 // [hodl.Internal] and an unknown format as [hodl.NotAcceptable].

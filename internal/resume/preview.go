@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"hodl"
 	"hodl/internal/redact"
@@ -36,7 +37,11 @@ func (s *Service) Preview(ctx context.Context, c Caller, name string, d hodl.Pre
 	if err != nil {
 		return nil, err
 	}
-	out, err := render.Render(render.Context(cleaned, d.Scopes), f)
+	fitted, err := render.Context(cleaned, d.Scopes).Fit(render.Options{Format: f, MaxTokens: d.MaxTokens})
+	if err != nil {
+		return nil, err
+	}
+	out, err := fitted.Render(noHandle)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +55,13 @@ func (s *Service) Preview(ctx context.Context, c Caller, name string, d hodl.Pre
 	}
 	return &hodl.Preview{
 		ID: rec.ID, Session: d.Session, Fingerprint: at.Fingerprint, Policies: cleaned.Policies(), Format: string(f), ContentType: out.ContentType,
-		Body: string(out.Body), Bytes: len(out.Body), SHA256: out.SHA256, Changes: cleaned.Changes(),
+		Body: string(out.Body), Bytes: len(out.Body), Tokens: out.Tokens(), SHA256: out.SHA256, Changes: cleaned.Changes(),
 	}, nil
 }
+
+// noHandle stands where a hydration has a handle, and is as long: a preview has no
+// token to seal one to.
+func noHandle(render.Part) string { return strings.Repeat("-", render.HandleSize) }
 
 func (s *Service) checkPreview(ctx context.Context, c Caller, d *hodl.PreviewDraft) (render.Format, error) {
 	if err := d.Check(); err != nil {
@@ -65,6 +74,9 @@ func (s *Service) checkPreview(ctx context.Context, c Caller, d *hodl.PreviewDra
 		if _, err := s.mintable(ctx, c.Workspace, c.Mode, d.Audience); err != nil {
 			return "", err
 		}
+	}
+	if err := render.CheckTokens(d.MaxTokens); err != nil {
+		return "", err
 	}
 	return render.ParseFormat(d.Format)
 }
