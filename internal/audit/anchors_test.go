@@ -93,12 +93,18 @@ func TestTamperedAnchors(t *testing.T) {
 			s.anchored()
 			s.unguardServerLog(name)
 			for _, c := range []struct{ what, change, undo, tells string }{
-				{"a head not told of", `create table kept as select * from anchors; delete from anchors where place = (select max(place) from anchors)`,
-					`delete from anchors; insert into anchors select * from kept; drop table kept`, "is a head of this log that the server does not tell of"},
-				{"a head with another root", `create table kept as select * from anchors; update anchors set root = (select commitment from access_records where seq = 1 and mode = 'live') where place = (select max(place) from anchors)`,
-					`delete from anchors; insert into anchors select * from kept; drop table kept`, "is of another head than the server says"},
-				{"an entry changed", `create table kept as select * from global_entries; update global_entries set entry = (select a.commitment from access_records a where seq = 1 and mode = 'live') where place = 0`,
-					`delete from global_entries; insert into global_entries select * from kept; drop table kept`, "the server's log"},
+				{
+					"a head not told of", `create table kept as select * from anchors; delete from anchors where place = (select max(place) from anchors)`,
+					`delete from anchors; insert into anchors select * from kept; drop table kept`, "is a head of this log that the server does not tell of",
+				},
+				{
+					"a head with another root", `create table kept as select * from anchors; update anchors set root = (select commitment from access_records where seq = 1 and mode = 'live') where place = (select max(place) from anchors)`,
+					`delete from anchors; insert into anchors select * from kept; drop table kept`, "is of another head than the server says",
+				},
+				{
+					"an entry changed", `create table kept as select * from global_entries; update global_entries set entry = (select a.commitment from access_records a where seq = 1 and mode = 'live') where place = 0`,
+					`delete from global_entries; insert into global_entries select * from kept; drop table kept`, "the server's log",
+				},
 			} {
 				s.exec(c.change)
 				if _, err := s.served(); err == nil || !strings.Contains(err.Error(), c.tells) {
