@@ -1,0 +1,2 @@
+-- SQLite follows the key by itself. Every number stands for both engines, so that a
+-- backup of one is restored on the other.
