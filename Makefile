@@ -42,11 +42,12 @@ run: build ## Build and serve on embedded SQLite in ./data
 build: ## Build bin/hodl, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)' -o bin/hodl ./cmd/hodl
 
-# The lines that hodl serve prints are tested as a reader would run them.
-CURL := command -v curl >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends curl; }
+# The lines that hodl serve prints are tested as a reader would run them, with curl;
+# what hodl finds out of a checkout, on checkouts that git makes.
+TOOLS := command -v curl >/dev/null && command -v git >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends curl git; }
 
 test: ## Run every test on both engines, and 10,000 calls of fuzz-api; installs what is missing
-	@$(CURL)
+	@$(TOOLS)
 	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
 	@for module in $(NESTED); do (cd $$module && set -x && $(CURDIR)/$(TESTDB) $(GOTEST) ./...); done
 	@$(MAKE) --no-print-directory fuzz-api CALLS=10000

@@ -415,6 +415,9 @@ func testEraseUser(t *testing.T, w *world) {
 	must(t, w.CheckLogs(ctx))
 	must(t, w.Append(ctx, w.record(hodl.KindDenied, "", ""), detail)) // the batches go on from there
 	must(t, w.CheckLogs(ctx))
+	if strays, err := w.StrayLogRows(ctx, w.ws, hodl.Live, ""); err != nil || len(strays) > 0 {
+		t.Errorf("%d records past the head, %v", len(strays), err)
+	}
 	rows, err := w.LogRows(ctx, w.ws, hodl.Live, "", ledger.Span{From: 260, To: 264})
 	must(t, err)
 	equal(t, "salts at the end", []bool{rows[0].Salt == nil, rows[1].Salt == nil, rows[2].Salt == nil, rows[3].Salt == nil}, []bool{true, false, false, false})
