@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -12,6 +14,17 @@ var Statuses = statuses
 // Spec returns the OpenAPI document as the server holds it, for tests that hold
 // answers against their schemas.
 func Spec() *huma.OpenAPI { return described().OpenAPI() }
+
+// Observed is what the metrics show after requests that took so long.
+func Observed(took ...time.Duration) string {
+	m := newMetrics(nil)
+	for _, t := range took {
+		m.observe("GET /x", http.StatusOK, t)
+	}
+	var out strings.Builder
+	m.set.WritePrometheus(&out)
+	return out.String()
+}
 
 // MakeDocument makes the OpenAPI document from the code.
 func MakeDocument() ([]byte, error) { return document(prepared()) }

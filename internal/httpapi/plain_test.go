@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"hodl/internal/httpapi"
 )
 
 // What is logged names routes and ids, never content and never a credential.
@@ -66,6 +69,21 @@ func TestMetrics(t *testing.T) {
 	for _, never := range []string{"canary", "ses_owned", "wks_"} {
 		if strings.Contains(string(a.body), never) {
 			t.Errorf("%s is in the metrics", never)
+		}
+	}
+}
+
+// A bucket counts all that took at most its bound, as Prometheus wants it.
+func TestHistogram(t *testing.T) {
+	got := httpapi.Observed(2500*time.Microsecond, 3*time.Millisecond, 10*time.Second)
+	for _, want := range []string{
+		`hodl_http_request_seconds_bucket{route="/x",le="0.001"} 0`, `hodl_http_request_seconds_bucket{route="/x",le="0.0025"} 1`,
+		`hodl_http_request_seconds_bucket{route="/x",le="0.005"} 2`, `hodl_http_request_seconds_bucket{route="/x",le="5"} 2`,
+		`hodl_http_request_seconds_bucket{route="/x",le="+Inf"} 3`, `hodl_http_request_seconds_count{route="/x"} 3`,
+		`hodl_http_request_seconds_sum{route="/x"} 10.0055`, `hodl_http_requests_total{route="/x",status="200"} 3`,
+	} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
 }

@@ -71,19 +71,18 @@ func (s *Service) Hydrate(ctx context.Context, c Call, a Ask) (*Hydration, error
 
 func (s *Service) hydrate(ctx context.Context, u *use, w want) (h *Hydration, err error) {
 	at, view := s.warm(u, w)
-	known := view != nil
-	for range attempts {
-		if !known {
-			if at, err = s.look(ctx, u, w.admit); err != nil {
-				return nil, err
-			}
+	if view == nil {
+		if at, err = s.look(ctx, u, w.admit); err != nil {
+			return nil, err
 		}
-		h, err := s.hydrateAt(ctx, u, at, view, w)
+	}
+	for range attempts {
+		h, err = s.hydrateAt(ctx, u, at, view, w)
 		moved, again := errors.AsType[*errMoved](err)
 		if !again {
 			return h, err
 		}
-		at, view, known = moved.SessionState, nil, true
+		at, view = moved.SessionState, nil
 		s.cache.stands(u.rows, at)
 	}
 	return nil, hodl.Errorf(hodl.Unavailable, "the session changes faster than it can be read").WithHint("try again")
