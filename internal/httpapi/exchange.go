@@ -40,12 +40,13 @@ func mintedOf(t *resume.Minted) MintedBody {
 // exchangeForm is RFC 8693 §2.1. What else it names is ignored, but for an actor:
 // that is the audience of the token itself.
 type exchangeForm struct {
-	GrantType   string `json:"grant_type" enum:"urn:ietf:params:oauth:grant-type:token-exchange" doc:"Always urn:ietf:params:oauth:grant-type:token-exchange"`
-	Subject     string `json:"subject_token" doc:"The resume token; may stand in Authorization as well"`
-	SubjectType string `json:"subject_token_type" enum:"urn:ietf:params:oauth:token-type:access_token,urn:ietf:params:oauth:token-type:jwt" doc:"What it is"`
-	Audience    string `json:"audience" doc:"Who the new token is for"`
-	Scope       string `json:"scope,omitempty" doc:"What it may do, separated by spaces; when absent all the token may but read:redacted and session:hand_off"`
-	Requested   string `json:"requested_token_type,omitempty" enum:"urn:ietf:params:oauth:token-type:access_token,urn:ietf:params:oauth:token-type:jwt" doc:"What is wanted; a resume token is both"`
+	_           struct{} `additionalProperties:"true"`
+	GrantType   string   `json:"grant_type" enum:"urn:ietf:params:oauth:grant-type:token-exchange" doc:"Always urn:ietf:params:oauth:grant-type:token-exchange"`
+	Subject     string   `json:"subject_token" doc:"The resume token; may stand in Authorization as well"`
+	SubjectType string   `json:"subject_token_type" enum:"urn:ietf:params:oauth:token-type:access_token,urn:ietf:params:oauth:token-type:jwt" doc:"What it is"`
+	Audience    string   `json:"audience" doc:"Who the new token is for"`
+	Scope       string   `json:"scope,omitempty" doc:"What it may do, separated by spaces; when absent all the token may but read:redacted and session:hand_off"`
+	Requested   string   `json:"requested_token_type,omitempty" enum:"urn:ietf:params:oauth:token-type:access_token,urn:ietf:params:oauth:token-type:jwt" doc:"What is wanted; a resume token is both"`
 }
 
 // exchangedBody is RFC 8693 §2.2.1.
@@ -169,13 +170,19 @@ type introspectRequest struct {
 	Token string `json:"token" doc:"The resume token to look into"`
 }
 
+// introspectForm is RFC 7662 §2.1. What else it names is ignored (RFC 6749 §3.2).
+type introspectForm struct {
+	_     struct{} `additionalProperties:"true"`
+	Token string   `json:"token" doc:"The resume token to look into"`
+}
+
 type IntrospectInput struct {
 	FormOrJSON
 	Proof string `header:"DPoP" doc:"Proof of possession (RFC 9449), when an agent asks about its own token: then that stands in Authorization as DPoP"`
 }
 
 func (*IntrospectInput) bodies() (asJSON, asForm reflect.Type) {
-	return reflect.TypeFor[introspectRequest](), reflect.TypeFor[introspectRequest]()
+	return reflect.TypeFor[introspectRequest](), reflect.TypeFor[introspectForm]()
 }
 
 // introspection is RFC 7662 §2.2, with the claims of a resume token. Of a token that
