@@ -74,6 +74,10 @@ func p99OverP50(of string) figure {
 }
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == opponent {
+		fmt.Fprintln(os.Stderr, "bench:", oppose(os.Args[2]))
+		os.Exit(1)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := bench(ctx); err != nil {

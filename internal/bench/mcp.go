@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
-	"net/http/httptest"
+	"os"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -16,16 +17,15 @@ import (
 	"hodl/internal/serve"
 )
 
-// What a call of the MCP door costs in processor time, load and server together: the
-// load is the same for all, so that a difference is the server's. Times would tell
+// What a call of the MCP door costs its server in processor time. Times would tell
 // little, with load and server on two busy cores.
 const (
-	mcpBare      = "mcp: CPU of a call, a bare net/http handler"
-	mcpHello     = "mcp: CPU of a call, the SDK's hello"
-	mcpCall      = "mcp: CPU of a call of ours, refused for its arguments"
-	mcpList      = "mcp: CPU of a call of ours, list"
-	mcpHelloLong = "mcp: CPU of 32 KB, the SDK's hello"
-	mcpResume    = "mcp: CPU of 32 KB, resume"
+	mcpBare      = "mcp: server's CPU of a call, a bare net/http handler"
+	mcpHello     = "mcp: server's CPU of a call, the SDK's hello"
+	mcpCall      = "mcp: server's CPU of a call of ours, refused for its arguments"
+	mcpList      = "mcp: server's CPU of a call of ours, list"
+	mcpHelloLong = "mcp: server's CPU of 32 KB, the SDK's hello"
+	mcpResume    = "mcp: server's CPU of 32 KB, resume"
 )
 
 const (
@@ -33,36 +33,69 @@ const (
 	mcpBytes   = 32 << 10
 )
 
+// mcpMeasures compare three processes: the program as it is released, and this one
+// run again as each of the opponents.
 func mcpMeasures(ctx context.Context, dir string) ([]measure, func(), error) {
-	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in any
-		if err := json.UnmarshalRead(r.Body, &in); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
+	var started []*process
+	stop := func() {
+		for _, p := range started {
+			p.stop()
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.MarshalWrite(w, in) // the load checks what it gets
-	}))
-	sdk := httptest.NewServer(hello())
-	full, stop, err := startServer(ctx, "SQLite", dir, serve.Config{})
-	all := func() { bare.Close(); sdk.Close(); stop() }
-	if err != nil {
-		bare.Close()
-		sdk.Close()
-		return nil, func() {}, err
 	}
-	long := "ses_mcp32k"
-	if err := full.furnishLong(long); err != nil {
-		return nil, all, err
+	binary, err := release(ctx, dir)
+	if err != nil {
+		return nil, stop, err
+	}
+	data, err := os.MkdirTemp(dir, "data-")
+	if err != nil {
+		return nil, stop, err
+	}
+	for _, command := range [][]string{{os.Args[0], opponent, "bare"}, {os.Args[0], opponent, "hello"}, {binary, "serve", "--json", "--listen", "127.0.0.1:0", "--data", data}} {
+		p, err := startProcess(ctx, command[0], command[1:]...)
+		if err != nil {
+			return nil, stop, err
+		}
+		started = append(started, p)
+	}
+	bare, hello, ours := started[0], started[1], started[2]
+	const long = "ses_mcp32k"
+	if err := ours.furnish(long); err != nil {
+		return nil, stop, err
 	}
 	return []measure{
-		cpu(mcpBare, bare.Listener.Addr().String(), "", "hello", `{}`),
-		cpu(mcpHello, sdk.Listener.Addr().String(), "", "hello", `{}`),
-		cpu(mcpCall, full.address, full.key, "resume", `{"no_such":1}`),
-		cpu(mcpList, full.address, full.key, "list", `{"limit":1}`),
-		cpu(mcpHelloLong, sdk.Listener.Addr().String(), "", "long", `{}`),
-		cpu(mcpResume, full.address, full.key, "resume", `{"session_id":"`+long+`"}`),
-	}, all, nil
+		bare.cost(mcpBare, "hello", `{}`),
+		hello.cost(mcpHello, "hello", `{}`),
+		ours.cost(mcpCall, "resume", `{"no_such":1}`),
+		ours.cost(mcpList, "list", `{"limit":1}`),
+		hello.cost(mcpHelloLong, "long", `{}`),
+		ours.cost(mcpResume, "resume", `{"session_id":"`+long+`"}`),
+	}, stop, nil
+}
+
+// opponent, as the first argument, has this program serve what ours is compared with.
+const opponent = "opponent"
+
+// oppose serves an opponent until the process is ended.
+func oppose(name string) error {
+	serve.TuneGC()
+	handler := map[string]http.Handler{"bare": http.HandlerFunc(echo), "hello": hello()}[name]
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("{\"url\":\"http://%s\"}\n", l.Addr())
+	return http.Serve(l, handler)
+}
+
+// echo is the least a server can be.
+func echo(w http.ResponseWriter, r *http.Request) {
+	var in any
+	if err := json.UnmarshalRead(r.Body, &in); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.MarshalWrite(w, in) // the load checks what it gets
 }
 
 // hello is the least a server on the SDK can be.
@@ -76,38 +109,46 @@ func hello() http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
 }
 
-func (t *target) furnishLong(id string) error {
-	c, err := dial(t.address)
+// furnish captures a session of 32 KB.
+func (p *process) furnish(id string) error {
+	c, err := dial(p.address)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	_, err = c.send(post(t.address, "/v1/sessions", t.key, draft(id, mcpBytes)))
+	_, err = c.send(post(p.address, "/v1/sessions", p.key, draft(id, mcpBytes)))
 	return err
 }
 
-// cpu calls a tool as fast as it is answered, and tells the processor time of one
-// call in microseconds.
-func cpu(name, address, key, tool, arguments string) measure {
-	call := toolCall(address, key, tool, arguments)
+// cost calls a tool as fast as it is answered, and tells what one call takes of the
+// server's processor time, in microseconds.
+func (p *process) cost(name, tool, arguments string) measure {
+	call := toolCall(p.address, p.key, tool, arguments)
 	return measure{name, "µs CPU", func(ctx context.Context, d time.Duration) (result, error) {
 		conns := make([]*client, mcpClients)
 		for i := range conns {
-			c, err := dial(address)
+			c, err := dial(p.address)
 			if err != nil {
 				return result{}, err
 			}
 			defer c.close()
 			conns[i] = c
 		}
-		before := processor()
-		start := time.Now()
+		var calls atomic.Int64
+		before, err := p.processor()
+		if err != nil {
+			return result{}, err
+		}
 		r, err := closedLoop(ctx, mcpClients, d, func(_ context.Context, caller, _ int) error {
 			_, err := conns[caller].send(call)
+			calls.Add(1)
 			return err
 		})
-		calls := r.value * time.Since(start).Seconds()
-		r.value = float64((processor() - before).Microseconds()) / calls
+		if err != nil {
+			return result{}, err
+		}
+		after, err := p.processor()
+		r.value = float64((after - before).Nanoseconds()) / 1e3 / float64(calls.Load())
 		return r, err
 	}}
 }
@@ -123,13 +164,4 @@ func toolCall(host, key, tool, arguments string) []byte {
 	}
 	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n%s", len(body), body)
 	return b.Bytes()
-}
-
-// processor is the processor time this process has used.
-func processor() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -188,11 +188,16 @@ const drain = 20 * time.Second
 // server whose live heap is a few megabytes would else sweep many times a second.
 const gcPercent = 400
 
-// Run serves until ctx is done, lets requests in flight end, and closes.
-func (s *Server) Run(ctx context.Context) error {
+// TuneGC has the process collect garbage as a server's does, unless GOGC says how.
+func TuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+}
+
+// Run serves until ctx is done, lets requests in flight end, and closes.
+func (s *Server) Run(ctx context.Context) error {
+	TuneGC()
 	group, inner := errgroup.WithContext(ctx)
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error {
