@@ -33,6 +33,10 @@ type Store interface {
 
 // A Service captures. It is safe for concurrent use.
 type Service struct {
+	// Captured, if there is one, is told of every version of a session that was
+	// captured, once it is kept. It must not wait, nor change the content.
+	Captured func(ws hodl.WorkspaceID, id hodl.SessionID, c *hodl.Content)
+
 	store Store
 	ids   hodl.IDs // for what was captured long ago
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -190,5 +191,24 @@ func TestIfMatch(t *testing.T) {
 	}
 	if got := w.content("ses_a").Title; got != "2" {
 		t.Errorf("the title is %s", got)
+	}
+}
+
+// Who asks for it is told of each version that was kept, and of none that was refused.
+func TestCapturedIsTold(t *testing.T) {
+	w := newWorld(t)
+	var told []hodl.SessionID
+	w.Captured = func(ws hodl.WorkspaceID, id hodl.SessionID, c *hodl.Content) {
+		if ws != w.owner.Workspace || c.Title != "x" {
+			t.Errorf("told of %q in %s", c.Title, ws)
+		}
+		told = append(told, id)
+	}
+	w.session(hodl.SessionDraft{ID: "ses_a", Title: "x"})
+	if _, err := w.Session(t.Context(), w.owner, capture.SessionCapture{Draft: hodl.SessionDraft{ID: "ses_b", Title: "x"}, IfMatch: "gone"}); err == nil {
+		t.Error("a stale capture is taken")
+	}
+	if !slices.Equal(told, []hodl.SessionID{"ses_a"}) {
+		t.Errorf("told of %v", told)
 	}
 }

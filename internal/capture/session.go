@@ -89,7 +89,11 @@ func (s *Service) captureOnce(ctx context.Context, p *hodl.Principal, c *Session
 		}
 	}
 	store.Result(ctx, out)
-	return s.store.PutSession(ctx, w)
+	err = s.store.PutSession(ctx, w)
+	if err == nil && s.Captured != nil {
+		s.Captured(w.Workspace, w.ID, &w.Body.Content)
+	}
+	return err
 }
 
 // authorOf is who wrote what p captures now.

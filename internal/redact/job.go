@@ -16,8 +16,10 @@ import (
 // number, rebuild, and look once more until nothing is found.
 type job struct {
 	layers  []*layer
+	memory  recall
 	fields  []field
 	todo    []int // fields to look through
+	found   []detect.Span
 	numbers numbering
 	log     []entry
 	logged  map[entry]int // where in the log an entry stands, without its count
@@ -45,7 +47,7 @@ func newJob(layers []*layer, fields []field) *job {
 	j := jobs.Get().(*job)
 	j.fields = fields
 	for _, l := range layers {
-		if !l.idle() || len(l.fields)+len(l.hosts)+len(l.paths) > 0 {
+		if !l.idle() || l.places() {
 			j.layers = append(j.layers, l)
 		}
 	}
@@ -63,7 +65,7 @@ func (j *job) free() {
 	clear(j.numbers.given)
 	clear(j.numbers.next)
 	clear(j.numbers.taken)
-	j.layers, j.fields, j.log = j.layers[:0], nil, j.log[:0]
+	j.layers, j.memory, j.fields, j.log = j.layers[:0], recall{}, nil, j.log[:0]
 	jobs.Put(j)
 }
 
@@ -141,7 +143,12 @@ func droppedAddress(address, placeholder string) string {
 }
 
 // drops reports whether the layer drops the whole field.
-func (l *layer) drops(f *field) bool {
+func (l *layer) drops(f *field) bool { return l.places() && l.dropsPlace(f) }
+
+// places reports whether the layer has rules for fields, hosts or paths.
+func (l *layer) places() bool { return len(l.fields)+len(l.hosts)+len(l.paths) > 0 }
+
+func (l *layer) dropsPlace(f *field) bool {
 	if l.fieldAction(f) == hodl.Drop {
 		return true
 	}
@@ -152,7 +159,9 @@ func (l *layer) drops(f *field) bool {
 }
 
 // keeps reports whether the layer lets the field pass unread.
-func (l *layer) keeps(f *field) bool {
+func (l *layer) keeps(f *field) bool { return l.places() && l.keepsPlace(f) }
+
+func (l *layer) keepsPlace(f *field) bool {
 	return l.fieldAction(f) == hodl.Keep ||
 		len(l.hosts) > 0 && f.page != "" && f.kind == detect.URL && l.hostAction(f.page) == hodl.Keep ||
 		len(l.paths) > 0 && f.file != "" && l.pathAction(f.file) == hodl.Keep
@@ -221,15 +230,7 @@ func globMatches(pattern, parts []string) bool {
 // find returns what the layers remove of a field, in order and apart.
 func (j *job) find(f *field) []detect.Span {
 	text := *f.text
-	var found []detect.Span
-	switch {
-	case f.document:
-		found = detect.ScanDocument(nil, text, f.kind)
-	case f.windows != nil:
-		found = scanWindows(text, f)
-	default:
-		found = detect.Scan(nil, text, f.kind, "")
-	}
+	found := j.memory.scan(j.found[:0], f)
 	if f.kind == detect.URL && slices.ContainsFunc(j.layers, (*layer).wholeURLs) {
 		found = detect.AddressParts(found, text)
 	}
@@ -247,7 +248,10 @@ func (j *job) find(f *field) []detect.Span {
 			kept = l.own(kept, text)
 		}
 	}
-	return detect.Resolve(kept)
+	if j.found = kept[:0]; len(kept) == 0 {
+		return nil
+	}
+	return slices.Clone(detect.Resolve(kept))
 }
 
 func (l *layer) wholeURLs() bool { return l.urls.Query == hodl.All || l.urls.Fragment == hodl.All }

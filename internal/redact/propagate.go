@@ -205,7 +205,7 @@ func (n *needles) put(v string, r *detect.Rule, word bool) {
 func (n *needles) index() {
 	n.list = n.list[:min(len(n.list), mostNeedles)]
 	coded := string(n.coded)
-	n.step = 4
+	n.step = 8
 	for i := range n.list {
 		d := &n.list[i]
 		if d.to > 0 {

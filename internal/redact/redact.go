@@ -94,7 +94,11 @@ func (p *Policy) At(now time.Time) *Policy {
 // Apply returns the session's content as the policy lets it out. It takes copies:
 // what the caller does to content afterwards does not reach the result. On an
 // error there is no result and nothing may leave.
-func (p *Policy) Apply(session hodl.Session, content hodl.Content) (r Redacted, err error) {
+func (p *Policy) Apply(session hodl.Session, content hodl.Content) (Redacted, error) {
+	return p.apply(recall{}, session, content)
+}
+
+func (p *Policy) apply(memory recall, session hodl.Session, content hodl.Content) (r Redacted, err error) {
 	if p == nil || len(p.uses) == 0 {
 		return Redacted{}, hodl.Errorf(hodl.Internal, "no redaction policy was chosen")
 	}
@@ -111,6 +115,7 @@ func (p *Policy) Apply(session hodl.Session, content hodl.Content) (r Redacted, 
 		content: copyContent(content), policies: slices.Clone(p.uses),
 	}
 	j := newJob(p.layers, contentFields(&r.content))
+	j.memory = memory
 	defer func() { freeFields(j.fields); j.free() }()
 	if err := j.run(); err != nil {
 		return Redacted{}, err

@@ -250,7 +250,7 @@ func (s *Service) view(ctx context.Context, u *use, policy *redact.Policy, at st
 	if err != nil {
 		return render.View{}, redact.Redacted{}, err
 	}
-	cleaned, err := redacted(policy, u.rows.Session, at, body)
+	cleaned, err := s.redacted(policy, u.rows.Workspace, u.rows.Session, at, body)
 	if err != nil {
 		return render.View{}, redact.Redacted{}, err
 	}

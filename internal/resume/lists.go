@@ -14,7 +14,11 @@ const noSession = hodl.SessionID("ses_none")
 
 // A Lens shows what is listed as an agent may see it: titles are content, and go
 // through the policies in force.
-type Lens struct{ policy *redact.Policy }
+type Lens struct {
+	service   *Service
+	workspace hodl.WorkspaceID
+	policy    *redact.Policy
+}
 
 // Lens returns what an agent sees lists through: the workspace's current policy, and
 // those that its token names ("" for none).
@@ -27,7 +31,7 @@ func (s *Service) Lens(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, na
 		f, err := s.inForce(ctx, policyKey{ws, m, kept.PolicyState, named, false})
 		if err == nil {
 			p, _ := f.at(s.store.Now())
-			return &Lens{p}, nil
+			return &Lens{s, ws, p}, nil
 		}
 		if !errors.Is(err, errPoliciesMoved) {
 			return nil, err
@@ -57,6 +61,6 @@ func (l *Lens) Hodl(h *hodl.Hodl) (*hodl.Hodl, error) {
 }
 
 func (l *Lens) show(id hodl.SessionID, c hodl.Content) (hodl.Content, error) {
-	r, err := redacted(l.policy, id, store.SessionState{}, &store.VersionBody{Content: c})
+	r, err := l.service.redacted(l.policy, l.workspace, id, store.SessionState{}, &store.VersionBody{Content: c})
 	return r.Content(), err
 }

@@ -152,9 +152,16 @@ func (s *Service) checkPolicy(ctx context.Context, ws hodl.WorkspaceID, m hodl.M
 // refusal.
 var errEngine = errors.New("redaction failed")
 
+// Learn looks through the texts of a version that was captured, so that the first
+// hydration finds them looked through. It hands nothing over.
+func (s *Service) Learn(ws hodl.WorkspaceID, id hodl.SessionID, c *hodl.Content) {
+	p, _ := redact.Lookup(hodl.DefaultPolicy)
+	_, _ = s.redacted(p, ws, id, store.SessionState{}, &store.VersionBody{Content: *c}) // what fails here fails again where it is told
+}
+
 // redacted applies a policy to a version of a session.
-func redacted(p *redact.Policy, id hodl.SessionID, at store.SessionState, body *store.VersionBody) (redact.Redacted, error) {
-	out, err := p.Apply(hodl.Session{ID: id, Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body.Content)
+func (s *Service) redacted(p *redact.Policy, ws hodl.WorkspaceID, id hodl.SessionID, at store.SessionState, body *store.VersionBody) (redact.Redacted, error) {
+	out, err := s.memory.Apply(p, ws, hodl.Session{ID: id, Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body.Content)
 	if err != nil {
 		return out, fmt.Errorf("%w: %w", errEngine, err)
 	}

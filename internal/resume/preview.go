@@ -33,7 +33,7 @@ func (s *Service) Preview(ctx context.Context, c Caller, name string, d hodl.Pre
 	if err != nil {
 		return nil, err
 	}
-	cleaned, err := redacted(policy.At(s.store.Now()), d.Session, store.SessionState{Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body)
+	cleaned, err := s.redacted(policy.At(s.store.Now()), c.Workspace, d.Session, store.SessionState{Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body)
 	if err != nil {
 		return nil, err
 	}

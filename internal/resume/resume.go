@@ -12,6 +12,7 @@ import (
 	"hodl"
 	"hodl/internal/dpop"
 	"hodl/internal/meter"
+	"hodl/internal/redact"
 	"hodl/internal/store"
 )
 
@@ -59,7 +60,7 @@ type Store interface {
 type Options struct {
 	Issuer     string // iss of every token
 	Resource   string // this server's MCP address: an audience that works only there
-	CacheBytes int    // renderings kept; 64 MiB when 0
+	CacheBytes int    // renderings kept, and a quarter of that for what is found in texts; 64 MiB when 0
 	Log        *slog.Logger
 }
 
@@ -75,6 +76,7 @@ type Service struct {
 	pace      *pace          // uses, by workspace
 	denials   *denials
 	cache     *cache
+	memory    *redact.Memory
 	audiences *audiences
 	nonces    dpop.Nonces
 }
@@ -100,7 +102,7 @@ func New(s Store, v Verifier, sign Signer, o Options) *Service {
 		strangers: meter.NewLimiter("address", refusalsPerSecond, refusalsBurst),
 		bearers:   meter.NewLimiter("token", usesPerSecond, usesBurst), pace: newPace(),
 		pollers: meter.NewLimiter("unchanged", pollsPerSecond, pollsBurst),
-		denials: newDenials(), cache: newCache(o.CacheBytes), audiences: newAudiences(s), nonces: noncesOf(s),
+		denials: newDenials(), cache: newCache(o.CacheBytes), memory: redact.NewMemory(o.CacheBytes / 4), audiences: newAudiences(s), nonces: noncesOf(s),
 	}
 }
 
