@@ -5,12 +5,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime/pprof"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -91,6 +93,7 @@ func bench(ctx context.Context) error {
 	each := flag.Duration("each", time.Second, "how long each measurement takes")
 	only := flag.String("only", "", "measure only figures, or the growth of engines, whose name matches this `pattern`")
 	grow := flag.Int("grow", 0, "measure how costs grow up to this many hodls and records instead")
+	profile := flag.String("profile", "", "write a processor profile of what is measured to this `file`")
 	flag.Parse()
 	dir, err := os.MkdirTemp(".", ".bench-")
 	if err != nil {
@@ -114,6 +117,13 @@ func bench(ctx context.Context) error {
 		all = append(all, list...)
 	}
 	all = slices.DeleteFunc(all, func(m measure) bool { return !wanted.MatchString(m.name) })
+	if *profile != "" {
+		stopProfile, err := startProfile(*profile)
+		if err != nil {
+			return fmt.Errorf("--profile: %w", err)
+		}
+		defer stopProfile()
+	}
 	results, err := interleave(ctx, all, *rounds, *each)
 	if err != nil {
 		return err
@@ -121,6 +131,18 @@ func bench(ctx context.Context) error {
 	report(all, results)
 	judge(results)
 	return nil
+}
+
+// startProfile profiles the load too: it runs in this process.
+func startProfile(file string) (stop func(), err error) {
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { pprof.StopCPUProfile(); f.Close() }, nil
 }
 
 // interleave runs every measure once a round, and returns the medians.
