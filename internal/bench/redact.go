@@ -68,7 +68,10 @@ func redactMeasures(context.Context, string) ([]measure, func(), error) {
 	first := sensitive(16<<10, 10)
 	all = append(all,
 		measure{rememberedRatio, "×", func(_ context.Context, d time.Duration) (result, error) {
-			return inTurn(d, func() error { _, err := memory.Apply(policy, "wks_bench", session, remembered); return err }, func() error { barePass(&remembered); return nil })
+			return inTurn(d, func() error {
+				_, err := memory.Apply(policy, "wks_bench", session, remembered, redact.History{})
+				return err
+			}, func() error { barePass(&remembered); return nil })
 		}},
 		measure{firstHydration, "ms", func(_ context.Context, d time.Duration) (result, error) {
 			return fastest(d, func() error { return redactAndRender(policy, session, first) })

@@ -36,6 +36,9 @@ type Service struct {
 	// Captured, if there is one, is told of every version of a session that was
 	// captured, once it is kept. It must not wait, nor change the content.
 	Captured func(ws hodl.WorkspaceID, id hodl.SessionID, c *hodl.Content)
+	// Number, if there is one, tells the numbers that placeholders keep after a version,
+	// hashed under salt, for the version after it.
+	Number func(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, old *store.VersionBody, salt []byte) map[string][]uint64
 
 	store Store
 	ids   hodl.IDs // for what was captured long ago

@@ -9,10 +9,11 @@ import (
 )
 
 // Fork captures a version of a session of the caller's own as a new session. Notes
-// and nodes keep their numbers, authors and times; the old session stays as it is,
-// and may be archived. The new one has a salt of its own: nobody learns from its
-// fingerprint which session it came from. It refuses with [hodl.NotFound], and with
-// [hodl.ValidationFailed] when there is no such version.
+// and nodes keep their numbers, authors and times, and so do placeholders, which agents'
+// notes may speak of; the old session stays as it is, and may be archived. The new one
+// has a salt of its own: nobody learns from its fingerprint which session it came from.
+// It refuses with [hodl.NotFound], and with [hodl.ValidationFailed] when there is no such
+// version.
 func (s *Service) Fork(ctx context.Context, p *hodl.Principal, id hodl.SessionID, d hodl.ForkDraft) (*Captured, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -31,7 +32,8 @@ func (s *Service) Fork(ctx context.Context, p *hodl.Principal, id hodl.SessionID
 	if err != nil {
 		return nil, err
 	}
-	body.Salt = newSalt()
+	salt := newSalt()
+	body.Numbers, body.Salt = s.numbers(ctx, p, body, salt), salt
 	if d.Title != "" {
 		body.Content.Title = d.Title
 	}

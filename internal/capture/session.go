@@ -86,6 +86,8 @@ func (s *Service) captureOnce(ctx context.Context, p *hodl.Principal, c *Session
 		w.Expect = standing.Fingerprint
 		if w.Expect == w.Fingerprint {
 			out.CapturedAt = standing.CapturedAt
+		} else {
+			w.Body.Numbers = s.numbers(ctx, p, old, old.Salt)
 		}
 	}
 	store.Result(ctx, out)
@@ -94,6 +96,14 @@ func (s *Service) captureOnce(ctx context.Context, p *hodl.Principal, c *Session
 		s.Captured(w.Workspace, w.ID, &w.Body.Content)
 	}
 	return err
+}
+
+// numbers are those that placeholders keep after a version.
+func (s *Service) numbers(ctx context.Context, p *hodl.Principal, old *store.VersionBody, salt []byte) map[string][]uint64 {
+	if s.Number == nil {
+		return nil
+	}
+	return s.Number(ctx, p.Workspace, p.Mode, old, salt)
 }
 
 // authorOf is who wrote what p captures now.

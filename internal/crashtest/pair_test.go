@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
@@ -23,6 +24,7 @@ func TestTwoServers(t *testing.T) {
 	t.Run("monthly quota", p.testQuota)
 	t.Run("revocation", p.testRevocation)
 	t.Run("one session captured on both", p.testCapture)
+	t.Run("placeholders of a session", p.testPlaceholders)
 	t.Run("first starts at once", testFirstStarts)
 	t.Run("an API key revoked", p.testKey)
 }
@@ -189,6 +191,31 @@ func (p *pair) nearQuota(t *testing.T, ws hodl.WorkspaceID, key string, used int
 	_, err := tx.ExecContext(p.ctx, `insert into usage (workspace, mode, month, hydrations) values ($1, 'live', $2, $3)`, ws, now.Month, used)
 	must(t, err)
 	must(t, tx.Commit())
+}
+
+// testPlaceholders: both ends say the same of a session that grows, whichever end it was
+// captured through.
+func (p *pair) testPlaceholders(t *testing.T) {
+	_, key := p.workspace(t, "numbering")
+	session := p.session(t, key)
+	k := p.mint(t, 0, key, session, 100)
+	for version, people := range [][]string{{"ana"}, {"bo", "ana"}, {"cy", "bo", "ana"}} {
+		d := hodl.SessionDraft{ID: string(session), Title: "shared"}
+		for _, who := range people {
+			d.Notes = append(d.Notes, hodl.NoteDraft{Body: who + "@nordwind.se"})
+		}
+		p.post(t, version%2, "/v1/sessions", key, d)
+		for end := range p.ends {
+			a, err := p.hydrate(end, k)
+			must(t, err)
+			var got struct{ Notes []struct{ Body string } }
+			must(t, json.Unmarshal(a.body, &got))
+			for i, n := range got.Notes {
+				equal(t, "the placeholder of "+people[i], n.Body, fmt.Sprintf("[EMAIL_%d]", len(people)-i))
+			}
+			equal(t, "notes", len(got.Notes), len(people))
+		}
+	}
 }
 
 // testRevocation: what is revoked through one end does not open the other, from

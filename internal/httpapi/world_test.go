@@ -142,11 +142,13 @@ func (w *world) listen(set setting) {
 		seen = set.resumeStore(w.Store)
 	}
 	w.resume = resume.New(seen, verifier, w.signer, resume.Options{Issuer: issuer, Resource: issuer + "/mcp", Log: log})
+	captures := capture.New(w.Store)
+	captures.Number = w.resume.Number
 	if set.ready == nil {
 		set.ready = w.Ping
 	}
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Store: w.Store, Keys: auth.NewKeys(w.Store, w.Now), Capture: capture.New(w.Store), Resume: w.resume,
+		Store: w.Store, Keys: auth.NewKeys(w.Store, w.Now), Capture: captures, Resume: w.resume,
 		JWKS: w.signer.JWKS, Logs: logs, Ready: set.ready, Release: "test", Log: log, BodyTimeout: set.bodyTimeout,
 	}))
 	w.t.Cleanup(server.Close)

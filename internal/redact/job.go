@@ -12,14 +12,16 @@ import (
 	"hodl/internal/detect"
 )
 
-// A job takes a set of fields through the layers of a policy: find, propagate,
-// number, rebuild, and look once more until nothing is found.
+// A job takes a set of fields through the layers of a policy: look through them, number
+// what is found, choose what goes, propagate, rebuild, and look once more until nothing
+// is found.
 type job struct {
 	layers  []*layer
 	memory  recall
 	fields  []field
-	todo    []int // fields to look through
-	found   []detect.Span
+	todo    []int         // fields to look through
+	found   []detect.Span // memory of what was found
+	joined  []detect.Span
 	numbers numbering
 	log     []entry
 	logged  map[entry]int // where in the log an entry stands, without its count
@@ -56,7 +58,7 @@ func newJob(layers []*layer, fields []field) *job {
 
 // free forgets everything and keeps the memory, unless it is much.
 func (j *job) free() {
-	if len(j.log)+len(j.numbers.taken) > 1<<10 {
+	if len(j.log)+len(j.numbers.given)+len(j.numbers.taken) > 1<<10 {
 		return
 	}
 	clear(j.layers)
@@ -65,7 +67,8 @@ func (j *job) free() {
 	clear(j.numbers.given)
 	clear(j.numbers.next)
 	clear(j.numbers.taken)
-	j.layers, j.memory, j.fields, j.log = j.layers[:0], recall{}, nil, j.log[:0]
+	j.layers, j.memory, j.fields, j.log, j.found = j.layers[:0], recall{}, nil, j.log[:0], j.found[:0]
+	j.numbers.history = nil
 	jobs.Put(j)
 }
 
@@ -77,25 +80,54 @@ func (j *job) run() error {
 	if len(j.layers) == 0 {
 		return nil
 	}
-	j.numbers.reserve(j.fields)
+	j.number()
 	if err := j.drops(); err != nil {
 		return err
 	}
 	todo := j.todo[:0]
 	for i := range j.fields {
+		j.fields[i].spans = j.choose(&j.fields[i])
 		todo = append(todo, i)
 	}
 	j.todo = todo
 	for range rounds {
-		for _, i := range todo {
-			j.fields[i].spans = j.find(&j.fields[i])
-		}
-		todo = j.rebuild(j.propagate(todo))
-		if len(todo) == 0 {
+		if todo = j.rebuild(j.propagate(todo)); len(todo) == 0 {
 			return nil
+		}
+		for _, i := range todo {
+			j.look(&j.fields[i])
+			j.fields[i].spans = j.choose(&j.fields[i])
 		}
 	}
 	return nil
+}
+
+// number looks through all fields and numbers what is found, whatever of it the layers
+// remove: the same value has the same placeholder under every policy, and no change of
+// a policy renumbers others.
+func (j *job) number() {
+	j.numbers.reserve(j.fields)
+	for i := range j.fields {
+		f := &j.fields[i]
+		if j.look(f); len(f.spans) == 0 {
+			continue
+		}
+		j.joined = append(j.joined[:0], f.spans...)
+		for _, s := range detect.Resolve(j.joined) {
+			j.numbers.placeholder(s.Rule, (*f.text)[s.Start:s.End])
+		}
+	}
+}
+
+// look sets the spans of a field to what is found in it.
+func (j *job) look(f *field) {
+	from := len(j.found)
+	j.found = j.memory.scan(j.found, f)
+	f.spans = j.found[from:len(j.found):len(j.found)]
+	for i := range f.spans {
+		s := &f.spans[i]
+		s.Start, s.End = runeBounds(*f.text, s.Start, s.End)
+	}
 }
 
 // drops replaces the fields that may not leave at all, and refuses those that
@@ -130,6 +162,7 @@ func (j *job) drop(i int, r *detect.Rule) {
 		*f.text = p.inText()
 	}
 	j.log = append(j.log, entry{i, r, p.inText(), 1})
+	j.look(f)
 }
 
 // droppedAddress keeps the host, which tells nobody anything new: the policy names
@@ -227,16 +260,14 @@ func globMatches(pattern, parts []string) bool {
 	return len(parts) == 0
 }
 
-// find returns what the layers remove of a field, in order and apart.
-func (j *job) find(f *field) []detect.Span {
-	text := *f.text
-	found := j.memory.scan(j.found[:0], f)
+// choose returns what the layers remove of a field, in order and apart.
+func (j *job) choose(f *field) []detect.Span {
+	text, found := *f.text, f.spans
 	if f.kind == detect.URL && slices.ContainsFunc(j.layers, (*layer).wholeURLs) {
 		found = detect.AddressParts(found, text)
 	}
 	kept := found[:0]
 	for _, s := range found {
-		s.Start, s.End = runeBounds(text, s.Start, s.End)
 		if slices.ContainsFunc(j.layers, func(l *layer) bool {
 			return l.removes(s.Rule, text[s.Start:s.End]) && l.asks(s.Rule) && !l.keeps(f)
 		}) {
@@ -248,10 +279,7 @@ func (j *job) find(f *field) []detect.Span {
 			kept = l.own(kept, text)
 		}
 	}
-	if j.found = kept[:0]; len(kept) == 0 {
-		return nil
-	}
-	return slices.Clone(detect.Resolve(kept))
+	return detect.Resolve(kept)
 }
 
 func (l *layer) wholeURLs() bool { return l.urls.Query == hodl.All || l.urls.Fragment == hodl.All }

@@ -43,19 +43,23 @@ func NewMemory(bytes int) *Memory {
 	}
 }
 
-// Apply is [Policy.Apply] for a session of a workspace: what it finds in a text is
-// kept, and what was kept is not looked for.
-func (m *Memory) Apply(p *Policy, ws hodl.WorkspaceID, session hodl.Session, content hodl.Content) (Redacted, error) {
-	if m == nil {
-		return p.Apply(session, content)
-	}
-	return p.apply(recall{m, maphash.String(m.seeds[0], string(ws))}, session, content)
+// Apply is [Policy.Apply] for a version of a session of a workspace: what it finds in a
+// text is kept, and what was kept is not looked for; values that have numbers keep them.
+func (m *Memory) Apply(p *Policy, ws hodl.WorkspaceID, session hodl.Session, content hodl.Content, h History) (Redacted, error) {
+	return p.apply(m.of(ws), session, content, h)
 }
 
 // recall is the memory of a workspace.
 type recall struct {
 	*Memory
 	workspace uint64 // its hash
+}
+
+func (m *Memory) of(ws hodl.WorkspaceID) recall {
+	if m == nil {
+		return recall{}
+	}
+	return recall{m, maphash.String(m.seeds[0], string(ws))}
 }
 
 // scan appends what is found in a field.

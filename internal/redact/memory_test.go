@@ -23,7 +23,7 @@ func TestMemoryChangesNothing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := m.Apply(p, hodl.WorkspaceID(ws), session(), c)
+				got, err := m.Apply(p, hodl.WorkspaceID(ws), session(), c, redact.History{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,7 +47,7 @@ func BenchmarkRemembered(b *testing.B) {
 	bare, apply := 1e18, 1e18
 	for b.Loop() {
 		bare = min(bare, float64(timed(func() { barePass(c) })))
-		apply = min(apply, float64(timed(func() { _, _ = m.Apply(p, "wks_a", session(), c) })))
+		apply = min(apply, float64(timed(func() { _, _ = m.Apply(p, "wks_a", session(), c, redact.History{}) })))
 	}
 	b.ReportMetric(apply/bare, "×bare")
 	b.ReportMetric(apply, "ns/apply")

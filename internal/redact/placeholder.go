@@ -8,11 +8,15 @@ import (
 )
 
 // A placeholder stands for a value: [EMAIL_1], and __EMAIL_1__ within an address,
-// which stays one. Equal values have equal placeholders in all of a session.
-type placeholder struct{ text string }
+// which stays one. Equal values have equal placeholders in all of a session, in every
+// version of it.
+type placeholder struct {
+	text   string
+	number int
+}
 
 func newPlaceholder(label string, number int) placeholder {
-	return placeholder{"[" + label + "_" + strconv.Itoa(number) + "]"}
+	return placeholder{"[" + label + "_" + strconv.Itoa(number) + "]", number}
 }
 
 func (p placeholder) name() string      { return p.text[1 : len(p.text)-1] }
@@ -57,13 +61,15 @@ func bareNumber(text string, start, end int) bool {
 	return strings.HasSuffix(before, `":`) && after != "" && strings.IndexByte(",}]", after[0]) >= 0
 }
 
-// numbering gives placeholders their numbers: by first appearance, a label at a
-// time, leaving out those that captured text already uses, so that no page can pass
-// its own text off as something removed.
+// numbering gives placeholders their numbers, a label at a time: those that values of
+// the session were given before, then the next by first appearance. A number that
+// captured text uses in such a form is left out, so that no page can pass its own text
+// off as something removed.
 type numbering struct {
-	given map[removed]placeholder
-	next  map[string]int
-	taken map[string]bool
+	history *history
+	given   map[removed]placeholder
+	next    map[string]int
+	taken   map[string]bool
 }
 
 type removed struct{ label, text string }
@@ -104,13 +110,33 @@ func (n *numbering) placeholder(r *detect.Rule, text string) placeholder {
 	if p, ok := n.given[key]; ok {
 		return p
 	}
-	var p placeholder
-	for {
-		n.next[r.Label]++
-		if p = newPlaceholder(r.Label, n.next[r.Label]); len(n.taken) == 0 || !n.taken[p.name()] {
-			break
-		}
+	p, ok := n.before(key)
+	if !ok {
+		p = n.fresh(r.Label)
 	}
 	n.given[key] = p
 	return p
+}
+
+// before returns the placeholder that the value had in earlier versions, unless captured
+// text has come to hold what looks like it.
+func (n *numbering) before(key removed) (placeholder, bool) {
+	number := n.history.number(key)
+	if number == 0 {
+		return placeholder{}, false
+	}
+	p := newPlaceholder(key.label, number)
+	return p, !n.taken[p.name()]
+}
+
+// fresh returns the next placeholder of a label that stands for nothing.
+func (n *numbering) fresh(label string) placeholder {
+	number := max(n.next[label], n.history.last(label))
+	for {
+		number++
+		if p := newPlaceholder(label, number); len(n.taken) == 0 || !n.taken[p.name()] {
+			n.next[label] = number
+			return p
+		}
+	}
 }

@@ -95,10 +95,10 @@ func (p *Policy) At(now time.Time) *Policy {
 // what the caller does to content afterwards does not reach the result. On an
 // error there is no result and nothing may leave.
 func (p *Policy) Apply(session hodl.Session, content hodl.Content) (Redacted, error) {
-	return p.apply(recall{}, session, content)
+	return p.apply(recall{}, session, content, History{})
 }
 
-func (p *Policy) apply(memory recall, session hodl.Session, content hodl.Content) (r Redacted, err error) {
+func (p *Policy) apply(memory recall, session hodl.Session, content hodl.Content, h History) (r Redacted, err error) {
 	if p == nil || len(p.uses) == 0 {
 		return Redacted{}, hodl.Errorf(hodl.Internal, "no redaction policy was chosen")
 	}
@@ -106,8 +106,8 @@ func (p *Policy) apply(memory recall, session hodl.Session, content hodl.Content
 		return Redacted{}, hodl.Errorf(hodl.Internal, "redact a session without an id")
 	}
 	defer func() {
-		if recover() != nil { // what it was about may be content
-			r, err = Redacted{}, hodl.Errorf(hodl.Internal, "the redaction engine failed; nothing was handed over")
+		if recover() != nil {
+			r, err = Redacted{}, errFailed()
 		}
 	}()
 	r = Redacted{
@@ -115,7 +115,7 @@ func (p *Policy) apply(memory recall, session hodl.Session, content hodl.Content
 		content: copyContent(content), policies: slices.Clone(p.uses),
 	}
 	j := newJob(p.layers, contentFields(&r.content))
-	j.memory = memory
+	j.memory, j.numbers.history = memory, newHistory(h)
 	defer func() { freeFields(j.fields); j.free() }()
 	if err := j.run(); err != nil {
 		return Redacted{}, err
@@ -123,6 +123,11 @@ func (p *Policy) apply(memory recall, session hodl.Session, content hodl.Content
 	renameNodes(&r.content, content.Thread)
 	r.redactions, r.uses = j.manifest()
 	return r, nil
+}
+
+// errFailed reports that the engine panicked, and not about what: that may be content.
+func errFailed() error {
+	return hodl.Errorf(hodl.Internal, "the redaction engine failed; nothing was handed over")
 }
 
 // Redacted is a session's content after a policy. Of the session itself it keeps
@@ -179,5 +184,6 @@ func (p *Policy) Spans(text string, kind detect.Kind) []detect.Span {
 	f := field{group: "text", text: &text, kind: kind, document: true}
 	j := newJob(p.layers, nil)
 	defer j.free()
-	return j.find(&f)
+	j.look(&f)
+	return slices.Clone(j.choose(&f))
 }

@@ -2,7 +2,6 @@ package resume
 
 import (
 	"context"
-	"errors"
 
 	"hodl"
 	"hodl/internal/redact"
@@ -23,21 +22,11 @@ type Lens struct {
 // Lens returns what an agent sees lists through: the workspace's current policy, and
 // those that its token names ("" for none).
 func (s *Service) Lens(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, named string) (*Lens, error) {
-	for range attempts {
-		kept, err := s.store.PoliciesNamed(ctx, ws, m)
-		if err != nil {
-			return nil, err
-		}
-		f, err := s.inForce(ctx, policyKey{ws, m, kept.PolicyState, named, false})
-		if err == nil {
-			p, _ := f.at(s.store.Now())
-			return &Lens{s, ws, p}, nil
-		}
-		if !errors.Is(err, errPoliciesMoved) {
-			return nil, err
-		}
+	p, err := s.current(ctx, ws, m, named)
+	if err != nil {
+		return nil, err
 	}
-	return nil, hodl.Errorf(hodl.Unavailable, "the redaction policies change faster than they can be read").WithHint("try again")
+	return &Lens{s, ws, p}, nil
 }
 
 // Session is a session as an agent sees it in a list.

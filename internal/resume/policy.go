@@ -1,9 +1,11 @@
 package resume
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -103,6 +105,26 @@ func (s *Service) inForce(ctx context.Context, k policyKey) (*inForce, error) {
 	return f, nil
 }
 
+// current returns what redacts a use that begins now: the workspace's current policy and
+// those that a token names ("" for none).
+func (s *Service) current(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, named string) (*redact.Policy, error) {
+	for range attempts {
+		kept, err := s.store.PoliciesNamed(ctx, ws, m)
+		if err != nil {
+			return nil, err
+		}
+		f, err := s.inForce(ctx, policyKey{ws, m, kept.PolicyState, named, false})
+		if err == nil {
+			p, _ := f.at(s.store.Now())
+			return p, nil
+		}
+		if !errors.Is(err, errPoliciesMoved) {
+			return nil, err
+		}
+	}
+	return nil, hodl.Errorf(hodl.Unavailable, "the redaction policies change faster than they can be read").WithHint("try again")
+}
+
 func noConsent(name string) error {
 	return hodl.Errorf(hodl.Forbidden, "the redaction policy %q does not consent to %s", name, hodl.ReadRedacted).
 		WithHint("mint a token without that scope, or have an admin set read_redacted in the policy")
@@ -161,9 +183,40 @@ func (s *Service) Learn(ws hodl.WorkspaceID, id hodl.SessionID, c *hodl.Content)
 
 // redacted applies a policy to a version of a session.
 func (s *Service) redacted(p *redact.Policy, ws hodl.WorkspaceID, id hodl.SessionID, at store.SessionState, body *store.VersionBody) (redact.Redacted, error) {
-	out, err := s.memory.Apply(p, ws, hodl.Session{ID: id, Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body.Content)
+	out, err := s.memory.Apply(p, ws, hodl.Session{ID: id, Fingerprint: at.Fingerprint, CapturedAt: at.CapturedAt}, body.Content, historyOf(body))
 	if err != nil {
 		return out, fmt.Errorf("%w: %w", errEngine, err)
 	}
 	return out, nil
+}
+
+func historyOf(body *store.VersionBody) redact.History {
+	return redact.History{Salt: body.Salt, Numbers: body.Numbers}
+}
+
+// Number returns the numbers that placeholders of a session keep after a version of it,
+// for the version after it, hashed under salt. Where the policy in force cannot be
+// applied nothing is handed over either, and they are what they were.
+func (s *Service) Number(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, body *store.VersionBody, salt []byte) map[string][]uint64 {
+	p, err := s.current(ctx, ws, m, "")
+	if err == nil {
+		return s.number(ctx, p, ws, body, salt)
+	}
+	return s.unnumbered(ctx, err, body, salt)
+}
+
+func (s *Service) number(ctx context.Context, p *redact.Policy, ws hodl.WorkspaceID, body *store.VersionBody, salt []byte) map[string][]uint64 {
+	numbers, err := s.memory.Number(p, ws, body.Content, historyOf(body), salt)
+	if err == nil {
+		return numbers
+	}
+	return s.unnumbered(ctx, err, body, salt)
+}
+
+func (s *Service) unnumbered(ctx context.Context, err error, body *store.VersionBody, salt []byte) map[string][]uint64 {
+	s.options.Log.WarnContext(ctx, "new values of a session were not numbered", slog.Any("error", err))
+	if bytes.Equal(salt, body.Salt) {
+		return body.Numbers
+	}
+	return nil
 }

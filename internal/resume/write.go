@@ -152,6 +152,7 @@ func (s *Service) writeOnce(ctx context.Context, u *use, ifMatch string, change 
 	if err != nil {
 		return Written{}, err
 	}
+	body.Numbers = s.numbered(ctx, u, *at, body)
 	if err := change(body, u); err != nil {
 		return Written{}, err
 	}
@@ -169,4 +170,14 @@ func (s *Service) writeOnce(ctx context.Context, u *use, ifMatch string, change 
 		Body: *body, Fingerprint: name, At: u.rows.At, Author: u.author(),
 		Token: u.rows.Token, Admit: u.admit, Proof: u.rows.Proof, Record: rec, Detail: u.Detail,
 	})
+}
+
+// numbered is what placeholders keep after the version that an agent writes upon.
+func (s *Service) numbered(ctx context.Context, u *use, at store.SessionState, body *store.VersionBody) map[string][]uint64 {
+	f, err := s.inForce(ctx, policyKey{u.rows.Workspace, u.rows.Mode, at.Policy, "", false})
+	if err != nil {
+		return s.unnumbered(ctx, err, body, body.Salt)
+	}
+	p, _ := f.at(u.rows.At)
+	return s.number(ctx, p, u.rows.Workspace, body, body.Salt)
 }

@@ -135,6 +135,7 @@ func (s *Server) wire(ctx context.Context) (err error) {
 	s.resume = resume.New(s.store, verifier, s.signing, resume.Options{
 		Issuer: s.PublicURL, Resource: resource(s.PublicURL), CacheBytes: c.CacheBytes, Log: c.Log,
 	})
+	captures.Number = s.resume.Number
 	captures.Captured = newLearner(s.resume.Learn, s.store.Busy).captured
 	if c.Demo {
 		if err := seedDemo(ctx, s.store, captures); err != nil {

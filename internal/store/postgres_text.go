@@ -101,7 +101,7 @@ const (
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])`
 	pgAddVersions = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[])
-		on conflict (workspace, mode, session, fingerprint) do nothing`
+		on conflict (workspace, mode, session, fingerprint) do update set body = excluded.body`
 	pgAddHodls = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, known)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bytea[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[])`
 	pgSaveWords = `insert into hodl_words (workspace, mode, member, hodl, words)

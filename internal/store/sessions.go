@@ -33,9 +33,10 @@ type SessionWrite struct {
 // A VersionBody is what is sealed of a version: the content and the session's
 // salt, which never leaves the server.
 type VersionBody struct {
-	Salt     []byte       `json:"salt"`
-	LastNote int64        `json:"last_note"` // the highest number a note of the session ever had
-	Content  hodl.Content `json:"content"`
+	Salt     []byte              `json:"salt"`
+	LastNote int64               `json:"last_note"`         // the highest number a note of the session ever had
+	Numbers  map[string][]uint64 `json:"numbers,omitempty"` // of placeholders in versions before; see redact.Numbers
+	Content  hodl.Content        `json:"content"`
 }
 
 // head is what a list shows of a session, sealed apart from the body so that

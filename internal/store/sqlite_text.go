@@ -43,7 +43,7 @@ const (
 	sqliteAddSession = `insert into sessions (workspace, mode, id, member, head, state, fingerprint, captured_at, created_at, updated_at, by_key)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 	sqliteAddVersion = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
-		values ($1, $2, $3, $4, $5, $6, $7) on conflict (workspace, mode, session, fingerprint) do nothing`
+		values ($1, $2, $3, $4, $5, $6, $7) on conflict (workspace, mode, session, fingerprint) do update set body = excluded.body`
 	// The place is the next one in the millisecond of the capture.
 	sqliteAddHodl = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, known, place)
 		select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, coalesce(max(place), $17 - 1) + 1 from hodls where place >= $17 and place < $17 + (1 << 20)

@@ -32,6 +32,15 @@ func testSession(t *testing.T, w *world) {
 	equal(t, "captured at", after.CapturedAt, next.At)
 	equal(t, "created at", after.CreatedAt, put.At)
 
+	back := put
+	back.Expect, back.At, back.Body.LastNote, back.Body.Numbers = next.Fingerprint, w.Now(), 3, map[string][]uint64{"EMAIL": {1 << 63, 0}}
+	must(t, w.PutSession(ctx, back))
+	got, err = w.Version(ctx, w.ws, hodl.Live, put.ID, put.Fingerprint)
+	must(t, err)
+	equal(t, "what the session has come to know, with an old version", *got, back.Body)
+	next.Expect, next.At = put.Fingerprint, w.Now()
+	must(t, w.PutSession(ctx, next))
+
 	standing, err := w.SessionStanding(ctx, w.ws, hodl.Live, put.ID)
 	must(t, err)
 	equal(t, "standing", *standing, store.SessionState{User: w.user, State: hodl.Held, Fingerprint: next.Fingerprint, CapturedAt: next.At})
