@@ -101,8 +101,8 @@ mcp-conformance: ## Hold the MCP door against the official suite, the Inspector 
 mcpb: build ## Pack bin/hodl.mcpb, which desktop agents install with a click
 	$(GO) run ./internal/mcpserver/bundle
 
-sdk-interop: ## Build the vendors' requests from the golden renderings with the vendors' SDKs, from PyPI and npm
-	scripts/sdk-interop
+sdk-interop: build ## Build the vendors' requests with their SDKs, from PyPI and npm, and run the published client
+	scripts/sdk-interop bin/hodl
 
 postgres: ## Serve a private PostgreSQL in the foreground, for development
 	scripts/postgres
