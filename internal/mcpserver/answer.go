@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -32,6 +33,7 @@ type answer struct {
 	dropped bool
 	closed  bool
 	stream  bool
+	last    bool // what was written last is a response
 	splices []splice
 }
 
@@ -80,6 +82,7 @@ func (a *answer) Write(b []byte) (int, error) {
 		writeEnvelope(a.ResponseWriter, a.plain, transport(a.plain, strings.TrimSpace(string(b))))
 		a.plain, a.dropped = 0, true
 	case !a.dropped:
+		a.last = !bytes.Contains(b, []byte(`"method":`)) // quotes of captured text are escaped
 		return a.sendSpliced(b)
 	}
 	return len(b), nil
@@ -99,10 +102,14 @@ const (
 	heartbeat = 25 * time.Second // proxies drop what is quiet for a minute
 )
 
-// Flush is asked by the SDK after each event.
+// Flush is asked by the SDK after each event. Behind a response nothing comes: it
+// goes out as the handler returns, in one piece with the end of the answer.
 func (a *answer) Flush() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.last && !a.stream {
+		return
+	}
 	if a.began && !a.dropped && !a.closed && a.plain == 0 {
 		_ = http.NewResponseController(a.ResponseWriter).Flush() // the client may be gone
 	}

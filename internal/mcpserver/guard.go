@@ -72,6 +72,11 @@ func (s *Server) shown(ctx context.Context, w *who, out mcp.Result) (mcp.Result,
 			t, ours := toolOf(x.Name)
 			return ours && !w.has(t.right)
 		})
+		for i, x := range out.Tools {
+			if t, ours := toolOf(x.Name); ours {
+				out.Tools[i] = t.described()
+			}
+		}
 	case *mcp.ListPromptsResult:
 		out.Prompts = slices.DeleteFunc(out.Prompts, func(x *mcp.Prompt) bool { return x.Name == resumePrompt && !w.has(reads) })
 	case *mcp.ListResourceTemplatesResult:

@@ -41,7 +41,7 @@ func (s *Server) promptResume(ctx context.Context, r *mcp.GetPromptRequest) (*mc
 		ask += " Look at this first: " + focus
 	}
 	return &mcp.GetPromptResult{Meta: metaOf(h), Messages: []*mcp.PromptMessage{
-		{Role: "user", Content: &mcp.TextContent{Text: w.answer.splice(h.Body())}},
+		{Role: "user", Content: &mcp.TextContent{Text: w.answer.splice(h.Quoted())}},
 		{Role: "user", Content: &mcp.TextContent{Text: ask}},
 	}}, nil
 }

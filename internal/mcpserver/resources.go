@@ -128,9 +128,9 @@ func (s *Server) readSession(ctx context.Context, w *who, at place) (*mcp.Resour
 	case render.MCP:
 		return contentsOf(w, h)
 	case render.JSON:
-		return &mcp.ResourceContents{MIMEType: contextType, Text: w.answer.splice(h.Body()), Meta: metaOf(h)}, nil
+		return &mcp.ResourceContents{MIMEType: contextType, Text: w.answer.splice(h.Quoted()), Meta: metaOf(h)}, nil
 	}
-	return &mcp.ResourceContents{MIMEType: h.Rendering.ContentType, Text: w.answer.splice(h.Body()), Meta: metaOf(h)}, nil
+	return &mcp.ResourceContents{MIMEType: h.Rendering.ContentType, Text: w.answer.splice(h.Quoted()), Meta: metaOf(h)}, nil
 }
 
 // contentsOf takes the contents out of the rendering that is the result of a read.
@@ -144,7 +144,7 @@ func contentsOf(w *who, h *resume.Hydration) (*mcp.ResourceContents, error) {
 	if err := json.Unmarshal(h.Body(), &read); err != nil || len(read.Contents) != 1 {
 		return nil, hodl.Errorf(hodl.Internal, "the rendering mcp is no result of a read: %v", err)
 	}
-	return &mcp.ResourceContents{MIMEType: read.Contents[0].MIMEType, Text: w.answer.spliceJSON(read.Contents[0].Text), Meta: metaOf(h)}, nil
+	return &mcp.ResourceContents{MIMEType: read.Contents[0].MIMEType, Text: w.answer.splice(read.Contents[0].Text), Meta: metaOf(h)}, nil
 }
 
 func (s *Server) readHodl(ctx context.Context, w *who, given string) (*mcp.ResourceContents, error) {

@@ -47,7 +47,7 @@ func (s *Server) resumeTool(ctx context.Context, w *who, in jsontext.Value) (*mc
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.CallToolResult{Meta: metaOf(h), Content: []mcp.Content{&mcp.TextContent{Text: w.answer.splice(h.Body())}}}, nil
+	return &mcp.CallToolResult{Meta: metaOf(h), Content: []mcp.Content{&mcp.TextContent{Text: w.answer.splice(h.Quoted())}}}, nil
 }
 
 // hydrate is the one way to content: every tool, resource and prompt that shows any

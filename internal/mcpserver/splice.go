@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"strconv"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A splice is a text that the SDK does not see. It encodes a result three times over,
@@ -17,15 +15,9 @@ type splice struct {
 	text []byte // the same
 }
 
-// splice returns the word that stands for text until the answer is written.
-func (a *answer) splice(text []byte) string {
-	// What is not UTF-8 is replaced, and said to be so: renderings have none.
-	quoted, _ := jsontext.AppendQuote(make([]byte, 0, len(text)+len(text)/16), text)
-	return a.spliceJSON(quoted)
-}
-
-// spliceJSON is splice of a text that is a JSON string already.
-func (a *answer) spliceJSON(quoted []byte) string {
+// splice returns the word that stands, until the answer is written, for a text, given
+// as a JSON string.
+func (a *answer) splice(quoted []byte) string {
 	word := rand.Text()
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -208,13 +208,9 @@ func (f *Fitted) Empty() bool {
 	return len(f.parts) > 0
 }
 
-// Size is about how many bytes it takes to keep.
-func (f *Fitted) Size() int {
-	if len(f.parts) == 0 {
-		return len(f.whole.Body)
-	}
-	return 2 * len(f.whole.Body) // with the view, to be rendered with other handles
-}
+// Size is about how many bytes it takes to keep: the body, and it quoted, or the view
+// to be rendered with other handles.
+func (f *Fitted) Size() int { return 2 * len(f.whole.Body) }
 
 // Parts keeps what was left out of v before: the continuation of a hand-off.
 func (v View) Parts(parts []Part) View {

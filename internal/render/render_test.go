@@ -82,6 +82,18 @@ func TestDigestLeavesOutWhatDiffersPerCall(t *testing.T) {
 	}
 }
 
+func TestQuotedIsWhatGoesOut(t *testing.T) {
+	for _, f := range render.Formats() {
+		r := rendered(t, view(t, full(), reads...), f)
+		for _, id := range []hodl.RecordID{"acr_01", "acr_02"} {
+			var got string
+			if err := json.Unmarshal(r.SealQuoted(id, "receipt"), &got); err != nil || got != string(r.Seal(id, "receipt")) {
+				t.Errorf("%s is quoted as %.80q (%v)", f, got, err)
+			}
+		}
+	}
+}
+
 func TestContentTypes(t *testing.T) {
 	for f, want := range map[render.Format]string{
 		render.JSON:         "application/json",

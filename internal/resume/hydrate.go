@@ -23,11 +23,17 @@ type Hydration struct {
 }
 
 // Body returns the bytes that go out.
-func (h *Hydration) Body() []byte {
+func (h *Hydration) Body() []byte { return h.Rendering.Seal(h.ID, h.enclosed()) }
+
+// Quoted is Body as a JSON string.
+func (h *Hydration) Quoted() []byte { return h.Rendering.SealQuoted(h.ID, h.enclosed()) }
+
+// enclosed is the receipt that goes into the body.
+func (h *Hydration) enclosed() string {
 	if h.bounded {
-		return h.Rendering.Seal(h.ID, "") // tokens that a receipt takes were not counted
+		return "" // tokens that a receipt takes were not counted
 	}
-	return h.Rendering.Seal(h.ID, h.Receipt)
+	return h.Receipt
 }
 
 // errMoved tells that the session got another version between rendering and
