@@ -89,30 +89,37 @@ func TestVerify(t *testing.T) {
 func BenchmarkVerify(b *testing.B) {
 	text, vkey := billion(b)
 	b.Run("receipt", func(b *testing.B) {
-		before := cpu(b)
-		for b.Loop() {
+		fastest(b, func() {
 			if _, err := receipt.Verify(text, []byte(record), vkey); err != nil {
 				b.Fatal(err)
 			}
-		}
-		perOp(b, before)
+		})
 		b.ReportMetric(float64(len(text)), "bytes")
 	})
 	b.Run("ed25519", func(b *testing.B) {
-		signature, before := ed25519.Sign(key, []byte(text)), cpu(b)
-		for b.Loop() {
-			if !ed25519.Verify(key.Public().(ed25519.PublicKey), []byte(text), signature) {
+		signature, public := ed25519.Sign(key, []byte(text)), key.Public().(ed25519.PublicKey)
+		fastest(b, func() {
+			if !ed25519.Verify(public, []byte(text), signature) {
 				b.Fatal("not verified")
 			}
-		}
-		perOp(b, before)
+		})
 	})
 }
 
-// perOp reports the processor time, which other work on the machine disturbs less.
-func perOp(b *testing.B, before time.Duration) {
+// fastest reports the processor time of a call in the fastest hundred: what other work
+// on the machine takes from the others is not theirs.
+func fastest(b *testing.B, call func()) {
 	b.Helper()
-	b.ReportMetric(float64((cpu(b)-before).Nanoseconds())/1e3/float64(b.N), "cpu-µs/op")
+	const calls = 100
+	best := time.Hour
+	for b.Loop() {
+		before := cpu(b)
+		for range calls {
+			call()
+		}
+		best = min(best, cpu(b)-before)
+	}
+	b.ReportMetric(float64(best.Nanoseconds())/1e3/calls, "cpu-µs/op")
 }
 
 func cpu(b *testing.B) time.Duration {
