@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func policyShowCommand(e *env) *cobra.Command {
 				})
 			}
 			p, err := api.Policy(c.Context(), args[0], version)
-			return e.show(err, func() error { return e.printText(asText(p.Document)) })
+			return e.show(err, func() error { return e.printText(strings.TrimSuffix(asText(p.Document), "\n")) })
 		},
 	}
 	c.Flags().IntVar(&version, "version", 0, "a version; the last one when absent")
@@ -201,10 +202,10 @@ of one (ours@2), a preset, or a file. Exit code 1 when they differ.`,
 			if texts[0] == texts[1] {
 				return nil
 			}
-			if err := e.printText(lineDiff(texts[0], texts[1])); err != nil {
+			if err := e.printText(strings.TrimSuffix(lineDiff(texts[0], texts[1]), "\n")); err != nil {
 				return err
 			}
-			return hodl.Errorf(hodl.ValidationFailed, "the policies differ")
+			return &told{errors.New("the policies differ")}
 		},
 	}
 	return e.reaches(c)
@@ -223,7 +224,7 @@ func (e *env) documentOf(c *cobra.Command, name string) (hodl.PolicyDocument, er
 	if at != "" {
 		var err error
 		if version, err = strconv.Atoi(at); err != nil {
-			return hodl.PolicyDocument{}, usagef("%q is no version", at)
+			return hodl.PolicyDocument{}, usagef("the version of %s is %q; it must be a number", name, at)
 		}
 	}
 	api, err := e.client()
@@ -231,7 +232,10 @@ func (e *env) documentOf(c *cobra.Command, name string) (hodl.PolicyDocument, er
 		return hodl.PolicyDocument{}, err
 	}
 	p, err := api.Policy(c.Context(), name, version)
-	return p.Document, err
+	if err != nil {
+		return hodl.PolicyDocument{}, answer(err)
+	}
+	return p.Document, nil
 }
 
 // lineDiff marks what is in only one of two texts: - the first, + the second.

@@ -58,11 +58,17 @@ func (e *env) policyTest(file, name string) error {
 	if err := readStrictly(file, &in); err != nil {
 		return err
 	}
+	if len(in.Cases) == 0 {
+		return fmt.Errorf("%s: cases is empty; write at least one, as hodl policy test --help shows", file)
+	}
 	failed := 0
 	for i, x := range in.Cases {
 		kind, ok := fieldKinds[strings.TrimSpace(orNote(x.Field))]
-		if !ok || x.Expect == nil && x.Types == nil {
-			return hodl.Errorf(hodl.ValidationFailed, "%s: cases[%d] needs a known field, and expect or types", file, i)
+		switch {
+		case !ok:
+			return fmt.Errorf("%s: cases[%d].field is %q; use url, title, note, selection, path, branch or tag", file, i, x.Field)
+		case x.Expect == nil && x.Types == nil:
+			return fmt.Errorf("%s: cases[%d] expects nothing; add expect or types", file, i)
 		}
 		got, found, err := policy.Text(x.Text, kind)
 		if err != nil {
@@ -74,7 +80,10 @@ func (e *env) policyTest(file, name string) error {
 		}
 	}
 	if failed > 0 {
-		return hodl.Errorf(hodl.ValidationFailed, "%d of %d cases fail", failed, len(in.Cases))
+		return fmt.Errorf("%d of %d cases fail", failed, len(in.Cases))
+	}
+	if len(in.Cases) == 1 {
+		return e.printLine("1 case passes")
 	}
 	return e.printLine(fmt.Sprintf("%d cases pass", len(in.Cases)))
 }

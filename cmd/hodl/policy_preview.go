@@ -26,6 +26,9 @@ after (+), and why. It is no hydration and uses nothing up; it is recorded as a 
 		Example: `  hodl policy preview default-strict --session ses_8f3aZ91b --diff
   hodl policy preview ours --document policy.json --session ses_8f3aZ91b --format markdown`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if session == "" {
+				return hint(usagef("--session is missing"), "list yours: hodl session list")
+			}
 			d.Session = hodl.SessionID(session)
 			for _, s := range scopes {
 				d.Scopes = append(d.Scopes, hodl.Scope(s))
@@ -60,7 +63,6 @@ after (+), and why. It is no hydration and uses nothing up; it is recorded as a 
 	f.IntVar(&d.MaxTokens, "max-tokens", 0, "at most so many `TOKENS`; what is left out is listed")
 	f.StringVar(&file, "document", "", "`FILE` with a document in place of the policy's")
 	f.BoolVar(&diff, "diff", false, "print what changes, and why")
-	_ = c.MarkFlagRequired("session")
 	return e.reaches(c)
 }
 
@@ -91,7 +93,7 @@ func (e *env) printChanges(c *cobra.Command, api *client.Client, p *hodl.Preview
 		}
 	}
 	e.note("%d bytes, %d tokens, fields that change: %d", p.Bytes, p.Tokens, len(p.Changes))
-	return e.printText(out.String())
+	return e.printText(strings.TrimSuffix(out.String(), "\n"))
 }
 
 func prefixed(mark, text string) string {

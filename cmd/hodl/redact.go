@@ -96,12 +96,19 @@ func policyOf(name string) (*redact.Policy, error) {
 	}
 	d, err := documentIn(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("--policy is neither a preset nor a file: %w", err)
+		return nil, hint(fmt.Errorf("--policy is %q, which is neither a preset nor a file", name),
+			"presets are %s; for a policy of the workspace: hodl policy show %s > %s.json", strings.Join(hodl.Presets, ", "), name, name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return redact.Compile(name, 1, d)
+	p, err := redact.Compile(name, 1, d)
+	if refused, ok := errors.AsType[*hodl.Error](err); ok {
+		inFile := *refused
+		inFile.Message, inFile.Hint = name+": "+refused.Message, "mend the file; docs/redaction.md tells what it may say"
+		err = &inFile
+	}
+	return p, err
 }
 
 // redactWhole takes all of the input as one text. With --json it also tells what
@@ -153,12 +160,15 @@ func (r *redaction) spansOf(in io.Reader, out io.Writer, p *redact.Policy, kind 
 		}
 		var text struct {
 			ID   json.RawMessage `json:"id"`
-			Text string          `json:"text"`
+			Text *string         `json:"text"`
 		}
 		if err := json.Unmarshal(line, &text); err != nil {
 			return fmt.Errorf("line %d is no object with id and text: %w", n, err)
 		}
-		found := p.Spans(text.Text, kind)
+		if text.Text == nil {
+			return fmt.Errorf("line %d has no text", n)
+		}
+		found := p.Spans(*text.Text, kind)
 		r.found = r.found || len(found) > 0
 		spans := make([]foundSpan, len(found))
 		for i, s := range found {

@@ -393,7 +393,7 @@ var stops = func() (t [256]bool) {
 func (s *scanner) bare(i int, m meaning, c context) {
 	end := i
 	for end < len(s.text) && end-i < longestBare && !stops[s.text[end]] {
-		if s.text[end] == '&' && !c.code && end > i || contains(",;@", s.text[end]) && m.rule != rulePassword {
+		if s.text[end] == '&' && !c.code && end > i && (m.rule != rulePassword || s.endsParameter(end) || s.inForm(i)) || contains(",;@", s.text[end]) && m.rule != rulePassword {
 			break
 		}
 		if s.text[end] == '\\' && (s.at(end+1) == 'n' || s.at(end+1) == 'r' || s.at(end+1) == '"') {
@@ -416,6 +416,25 @@ func (s *scanner) bare(i int, m meaning, c context) {
 	c.prose = !c.command && isSpace(s.at(i-1)) && s.at(end) == ' ' && (is(s.at(end+1), letter) || s.at(end+1) == '/')
 	c.connection = c.connection || s.at(end) == ';' && is(s.at(end+1), letter) && !c.code && s.at(i-1) == '='
 	s.offer(i, end, m, c)
+}
+
+// inForm reports whether the value at i is a parameter's, after ? or &.
+func (s *scanner) inForm(i int) bool {
+	const name = 64
+	for least := i - name; i > least && (s.at(i-1) == '=' || is(s.at(i-1), word)); i-- {
+	}
+	return s.at(i-1) == '?' || s.at(i-1) == '&'
+}
+
+// endsParameter reports whether the & at i begins the next parameter, an entity or a
+// command, and is no letter of a password.
+func (s *scanner) endsParameter(i int) bool {
+	if !is(s.at(i+1), alnum) {
+		return true
+	}
+	for i++; is(s.at(i), word) || s.at(i) == '.' || s.at(i) == '['; i++ {
+	}
+	return s.at(i) == '=' || s.at(i) == ']' || s.at(i) == ';'
 }
 
 func (s *scanner) offer(start, end int, m meaning, c context) {

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -59,10 +60,10 @@ func Compile(name string, version int, documents ...hodl.PolicyDocument) (*Polic
 
 // Validate reports every fault of a document by its path, or nil.
 func Validate(d *hodl.PolicyDocument) error {
-	if err := d.Check(); err != nil {
-		return err
-	}
 	var faults []hodl.FieldError
+	if wrong, ok := errors.AsType[*hodl.Error](d.Check()); ok {
+		faults = append(faults, wrong.Fields...)
+	}
 	for _, name := range slices.Sorted(maps.Keys(d.Classes)) {
 		if !knownTypes[name] {
 			faults = append(faults, hodl.FieldError{Path: "classes." + name, Message: "is neither a class nor a type; docs/redaction.md lists them"})

@@ -135,6 +135,20 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// An & is a letter of a password, unless the next parameter or command begins there.
+func TestAmpersands(t *testing.T) {
+	password := "Tr0ub4dor" + "3xyz"
+	for before, after := range map[string]string{
+		"password=%&3q next": "password=[PASSWORD_1] next", "user=jo&password=%&lang=en": "user=jo&password=[PASSWORD_1]&lang=en",
+		"password=%&&ls": "password=[PASSWORD_1]&&ls", "password=%& ls": "password=[PASSWORD_1]& ls", "password=%&amp;lang=en": "password=[PASSWORD_1]&amp;lang=en",
+		"https://example.com/?password=%&plain": "https://example.com/?password=__PASSWORD_1__&plain",
+	} {
+		if got, _, err := preset(t, "balanced").Text(strings.Replace(before, "%", password, 1), detect.Text); err != nil || got != after {
+			t.Errorf("%s became %s (%v), want %s", before, got, err, after)
+		}
+	}
+}
+
 func TestDisguises(t *testing.T) {
 	for name, text := range map[string]string{
 		"zero width":  "mail quentin\u200b.zyx@exam\u200dple.org now",

@@ -95,7 +95,7 @@ func (s *Store) Policy(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, na
 	}
 	list, err := s.policies(ctx, ws, m, where, args...)
 	if err == nil && len(list) == 0 {
-		err = noPolicy(name)
+		err = noPolicyVersion(name, version)
 	}
 	if err != nil {
 		return nil, err
@@ -104,7 +104,14 @@ func (s *Store) Policy(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, na
 }
 
 func noPolicy(name string) error {
-	return hodl.Errorf(hodl.NotFound, "no redaction policy %.80q", name).WithHint("check the name and the version; list yours to see what there is")
+	return hodl.Errorf(hodl.NotFound, "no redaction policy %.80q", name).WithHint("check the name; list yours to see what there is")
+}
+
+func noPolicyVersion(name string, version int) error {
+	if version == 0 {
+		return noPolicy(name)
+	}
+	return hodl.Errorf(hodl.NotFound, "no version %d of the redaction policy %.80q", version, name).WithHint("list its versions to see what there is")
 }
 
 // PolicyVersions lists the versions of a workspace's own policy before one, the last
