@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -22,6 +23,8 @@ type job struct {
 	todo    []int         // fields to look through
 	found   []detect.Span // memory of what was found
 	joined  []detect.Span
+	plain   bool // the layers remove nothing but what is found,
+	limit   int  // and look through all fields up to this length
 	numbers numbering
 	log     []entry
 	logged  map[entry]int // where in the log an entry stands, without its count
@@ -48,9 +51,12 @@ var jobs = sync.Pool{New: func() any {
 func newJob(layers []*layer, fields []field) *job {
 	j := jobs.Get().(*job)
 	j.fields = fields
+	j.plain, j.limit = true, math.MaxInt
 	for _, l := range layers {
 		if !l.idle() || l.places() {
 			j.layers = append(j.layers, l)
+			j.plain = j.plain && len(l.custom) == 0 && !l.wholeURLs() && !l.places()
+			j.limit = min(j.limit, l.limit)
 		}
 	}
 	return j
@@ -135,6 +141,9 @@ func (j *job) look(f *field) {
 func (j *job) drops() error {
 	for i := range j.fields {
 		f := &j.fields[i]
+		if j.plain && len(*f.text) <= j.limit {
+			continue
+		}
 		for _, l := range j.layers {
 			if l.drops(f) {
 				j.drop(i, ruleDropped)
@@ -263,6 +272,9 @@ func globMatches(pattern, parts []string) bool {
 // choose returns what the layers remove of a field, in order and apart.
 func (j *job) choose(f *field) []detect.Span {
 	text, found := *f.text, f.spans
+	if len(found) == 0 && j.plain {
+		return nil
+	}
 	if f.kind == detect.URL && slices.ContainsFunc(j.layers, (*layer).wholeURLs) {
 		found = detect.AddressParts(found, text)
 	}

@@ -64,6 +64,7 @@ type needles struct {
 	spans   []detect.Span
 	heads   []needleHead // 0 is none
 	buckets [1 << 11]int32
+	alike   [1 << 11]uint8 // how many heads are in a bucket
 	filter  [1 << 14 / 64]uint64
 }
 
@@ -102,6 +103,7 @@ func (n *needles) free() {
 	clear(n.coded)
 	n.coded, n.list, n.forms = n.coded[:0], n.list[:0], forms{}
 	clear(n.buckets[:])
+	clear(n.alike[:])
 	clear(n.filter[:])
 	needlePool.Put(n)
 }
@@ -165,7 +167,7 @@ func unreserved(v string) bool {
 // elsewhere: what a page holds must not decide how long a hydration takes.
 const (
 	mostNeedles = 8192
-	mostAlike   = 64 // in one bucket
+	mostAlike   = 64 // in one bucket, and a few
 )
 
 func quoted(v string) string {
@@ -221,12 +223,14 @@ func (n *needles) index() {
 // enter puts the heads of a needle in their chains, unless it stands there already.
 func (n *needles) enter(at int32, v string) {
 	first := len(v) - 3 - n.step
+	for e := n.buckets[mix(head(v[first:]))>>3]; e != 0; e = n.heads[e].next {
+		if n.list[n.heads[e].needle].text == v {
+			return
+		}
+	}
 	for shift := first; shift < first+n.step; shift++ {
-		alike := 0
-		for e := n.buckets[mix(head(v[shift:]))>>3]; e != 0; e = n.heads[e].next {
-			if alike++; alike >= mostAlike || n.list[n.heads[e].needle].text == v {
-				return
-			}
+		if n.alike[mix(head(v[shift:]))>>3] >= mostAlike {
+			return
 		}
 	}
 	for shift := first; shift < first+n.step; shift++ {
@@ -234,6 +238,7 @@ func (n *needles) enter(at int32, v string) {
 		n.filter[bit/64] |= 1 << (bit % 64)
 		n.heads = append(n.heads, needleHead{at, int32(shift), n.buckets[bit>>3]})
 		n.buckets[bit>>3] = int32(len(n.heads) - 1)
+		n.alike[bit>>3]++
 	}
 }
 
