@@ -111,20 +111,41 @@ type server struct {
 }
 
 // New returns the handler of the whole API.
-func New(o Options) http.Handler {
+func New(o Options) http.Handler { return Routes(o.BodyTimeout)(o) }
+
+// Routes begins to build the routes: that takes as long as all else a server does
+// before it serves, and needs nothing of it. What it returns waits for them.
+func Routes(bodyTimeout time.Duration) func(Options) http.Handler {
+	s, mux, built := &server{}, http.NewServeMux(), make(chan struct{})
+	go func() {
+		defer close(built)
+		s.build(mux, cmp.Or(bodyTimeout, 30*time.Second))
+	}()
+	return func(o Options) http.Handler {
+		<-built
+		return s.serving(o, mux)
+	}
+}
+
+func (s *server) build(mux *http.ServeMux, bodyTimeout time.Duration) *huma.OpenAPI {
+	api := newHuma(mux)
+	spec := api.OpenAPI()
+	spec.Components.Schemas = &requestSchemas{Registry: spec.Components.Schemas}
+	s.routes(router{api, bodyTimeout, s.once, s.keep})
+	pathsOfFiles(spec)
+	s.fixed = fixedPaths(spec)
+	return spec
+}
+
+func (s *server) serving(o Options, mux *http.ServeMux) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
 	if o.Requests == nil {
 		o.Requests = meter.NewRates(meter.Requests)
 	}
-	s := &server{Options: o, policies: policy.New(o.Store), metrics: newMetrics(o.Store), captures: meter.NewRates(meter.Captures), mints: meter.NewRates(meter.Mints)}
-	mux := http.NewServeMux()
-	api := newHuma(mux)
-	s.routes(router{api, o.BodyTimeout, s.once, o.Store.Keep})
-	pathsOfFiles(api.OpenAPI())
-	s.fixed = fixedPaths(api.OpenAPI())
+	s.Options, s.policies, s.metrics = o, policy.New(o.Store), newMetrics(o.Store)
+	s.captures, s.mints = meter.NewRates(meter.Captures), meter.NewRates(meter.Mints)
 	s.plainRoutes(mux)
 	return s.around(mux)
 }

@@ -29,6 +29,9 @@ func Observed(took ...time.Duration) string {
 // MakeDocument makes the OpenAPI document from the code.
 func MakeDocument() ([]byte, error) { return document(prepared()) }
 
+// Served returns what of it a server makes to hold requests against.
+func Served() *huma.OpenAPI { return new(server).build(http.NewServeMux(), 0) }
+
 func described() huma.API {
 	s := &server{metrics: newMetrics(nil)}
 	api := newHuma(http.NewServeMux())

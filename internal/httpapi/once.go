@@ -142,6 +142,8 @@ func (s *server) once(ctx context.Context) (func(), error) {
 	return s.Store.Once(ctx, p.Workspace, p.Mode, string(p.Key)+" "+string(p.Role))
 }
 
+func (s *server) keep(ctx context.Context, answer []byte) error { return s.Store.Keep(ctx, answer) }
+
 // encodeReply writes an answer as it is kept: the headers as a line of JSON, and the
 // body. The status is the route's.
 func encodeReply(out any) ([]byte, error) {

@@ -18,6 +18,30 @@ func operationsOf(item *huma.PathItem) map[string]*huma.Operation {
 	return all
 }
 
+// requestSchemas makes the schemas that a server holds requests against. What is
+// answered is described in the document alone, which is committed: to describe it at
+// every start would take a third of the routes' time.
+type requestSchemas struct {
+	huma.Registry
+	answer reflect.Type // the body that the route being added answers with; nil between routes
+}
+
+func (r *requestSchemas) Schema(t reflect.Type, ref bool, hint string) *huma.Schema {
+	if t == r.answer {
+		return &huma.Schema{}
+	}
+	return r.Registry.Schema(t, ref, hint)
+}
+
+// leaveOut leaves out the body that a route answers with, unless it asks for the same.
+func (r *requestSchemas) leaveOut(in, out reflect.Type) {
+	asked, _ := in.FieldByName("Body")
+	answer, _ := out.FieldByName("Body")
+	if r.answer = answer.Type; answer.Type == asked.Type {
+		r.answer = nil
+	}
+}
+
 // contextBody is the default rendering of a resume context, which is written by
 // render and only described here.
 type contextBody struct {

@@ -28,6 +28,40 @@ func TestGoldenDocument(t *testing.T) {
 	}
 }
 
+// A server leaves the descriptions of answers out, and holds requests against the very
+// schemas of the document.
+func TestServedSchemas(t *testing.T) {
+	documented, served := httpapi.Spec(), httpapi.Served()
+	for path, item := range documented.Paths {
+		for method, want := range httpapi.OperationsOf(item) {
+			got := httpapi.OperationsOf(served.Paths[strings.ReplaceAll(path, "...}", "}")])[method]
+			if diff := cmp.Diff(asJSON(t, want.Parameters)+asJSON(t, want.RequestBody), asJSON(t, got.Parameters)+asJSON(t, got.RequestBody)); diff != "" {
+				t.Errorf("%s %s: %s", method, path, diff)
+			}
+		}
+	}
+	all := documented.Components.Schemas.Map()
+	for name, got := range served.Components.Schemas.Map() {
+		if diff := cmp.Diff(asJSON(t, all[name]), asJSON(t, got)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	for _, ref := range regexp.MustCompile(`"#/components/schemas/[^"]+"`).FindAllString(asJSON(t, served.Paths), -1) {
+		if served.Components.Schemas.SchemaFromRef(strings.Trim(ref, `"`)) == nil {
+			t.Errorf("%s is not there", ref)
+		}
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // The pages are made from the document and from docs/errors.md.
 func TestGoldenPages(t *testing.T) {
 	golden(t, "docs.html", httpapi.DocsPage)

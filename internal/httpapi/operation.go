@@ -91,7 +91,8 @@ type describer interface {
 func register[I, O any](api router, o op, handle func(context.Context, *I) (*O, error)) {
 	operation := o.operation()
 	operation.BodyReadTimeout = api.bodyTimeout
-	if answer, special := any(new(O)).(describer); special {
+	schemas, serving := api.OpenAPI().Components.Schemas.(*requestSchemas)
+	if answer, special := any(new(O)).(describer); special && !serving {
 		operation.Responses = map[string]*huma.Response{strconv.Itoa(o.status): {Content: answer.describe(api.OpenAPI().Components.Schemas)}}
 	}
 	if in, special := any(new(I)).(interface{ describeBody() *huma.RequestBody }); special {
@@ -105,6 +106,11 @@ func register[I, O any](api router, o op, handle func(context.Context, *I) (*O, 
 	if in, special := any(new(I)).(formRequest); special {
 		describeBodies(&operation, in, api.OpenAPI().Components.Schemas)
 		defer delete(operation.RequestBody.Content, "application/octet-stream") // huma's name for a body it does not read
+	}
+	if serving {
+		schemas.leaveOut(reflect.TypeFor[I](), reflect.TypeFor[O]())
+		defer func() { schemas.answer = nil }()
+		operation.Errors = nil
 	}
 	huma.Register(api.API, operation, func(ctx context.Context, in *I) (*O, error) {
 		out, err := perform(ctx, api, in, handle)

@@ -50,6 +50,7 @@ type Server struct {
 // Open takes the data folder, the address and the database, in that order, and
 // gets everything ready. Close the server, or run it.
 func Open(ctx context.Context, c Config) (*Server, error) {
+	TuneGC()
 	c = c.withDefaults()
 	if err := c.check(); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func Open(ctx context.Context, c Config) (*Server, error) {
 }
 
 func (s *Server) open(ctx context.Context) (err error) {
-	c := &s.config
+	c, routes := &s.config, httpapi.Routes(0)
 	if c.Database == "" {
 		if s.lock, err = lockFolder(c.Data); err != nil {
 			return err
@@ -81,7 +82,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err := s.openLogs(ctx); err != nil {
 		return err
 	}
-	return s.wire(ctx)
+	return s.wire(ctx, routes)
 }
 
 // openLogs holds the access logs against what was signed of them: on one that does
@@ -124,7 +125,7 @@ func originOf(publicURL string) string {
 	return publicURL + "/log"
 }
 
-func (s *Server) wire(ctx context.Context) (err error) {
+func (s *Server) wire(ctx context.Context, routes func(httpapi.Options) http.Handler) (err error) {
 	c := &s.config
 	verifier := token.NewVerifier(s.PublicURL)
 	if s.signing, err = signing.Open(ctx, s.store, verifier, c.KeyRotation, c.Log); err != nil {
@@ -149,7 +150,7 @@ func (s *Server) wire(ctx context.Context) (err error) {
 	requests := meter.NewRates(meter.Requests)
 	door := s.openMCP(keys, captures, requests)
 	s.http = &http.Server{
-		Handler: httpapi.New(httpapi.Options{
+		Handler: routes(httpapi.Options{
 			Store: s.store, Keys: keys, Capture: captures, Resume: s.resume,
 			JWKS: s.signing.JWKS, Logs: s.logs, Ready: s.ready, Release: c.Release, Proxies: proxies, Log: c.Log, MCP: door, Requests: requests,
 		}),
@@ -199,7 +200,6 @@ func TuneGC() {
 
 // Run serves until ctx is done, lets requests in flight end, and closes.
 func (s *Server) Run(ctx context.Context) error {
-	TuneGC()
 	group, inner := errgroup.WithContext(ctx)
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error {
