@@ -12,6 +12,7 @@ import (
 
 const (
 	coldStart  = "program: cold start to first answer"
+	startWork  = "program: its processor time until then"
 	idleMemory = "program: memory when idle"
 	binarySize = "program: size of the binary"
 )
@@ -34,12 +35,16 @@ func startMeasures(_ context.Context, dir string) ([]measure, func(), error) {
 	}
 	return []measure{
 		{coldStart, "ms", of(func(ctx context.Context, binary string) (float64, error) {
-			took, _, err := start(ctx, binary, data)
-			return float64(took.Microseconds()) / 1e3, err
+			s, err := start(ctx, binary, data)
+			return float64(s.took.Microseconds()) / 1e3, err
+		})},
+		{startWork, "ms CPU", of(func(ctx context.Context, binary string) (float64, error) {
+			s, err := start(ctx, binary, data)
+			return float64(s.worked.Microseconds()) / 1e3, err
 		})},
 		{idleMemory, "MB", of(func(ctx context.Context, binary string) (float64, error) {
-			_, resident, err := start(ctx, binary, data)
-			return float64(resident) / 1e6, err
+			s, err := start(ctx, binary, data)
+			return float64(s.resident) / 1e6, err
 		})},
 		{binarySize, "MB", of(func(_ context.Context, binary string) (float64, error) {
 			info, err := os.Stat(binary)
@@ -51,31 +56,41 @@ func startMeasures(_ context.Context, dir string) ([]measure, func(), error) {
 	}, func() {}, nil
 }
 
+// A started is a start: how long it took, what it took of the processor, and how many
+// bytes the server then held in memory.
+type started struct {
+	took, worked time.Duration
+	resident     int64
+}
+
 var resident = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB`)
 
-// start runs the server until it answered once, and tells how long that took and
-// what it then held in memory.
-func start(ctx context.Context, binary, data string) (time.Duration, int64, error) {
+// start runs the server until it answered once.
+func start(ctx context.Context, binary, data string) (s started, err error) {
 	before := time.Now()
 	p, err := startProcess(ctx, binary, "serve", "--json", "--listen", "127.0.0.1:0", "--data", data)
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	defer p.stop()
 	answer, err := http.Get("http://" + p.address + "/readyz")
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	answer.Body.Close()
-	took := time.Since(before)
+	s.took = time.Since(before)
+	if s.worked, err = p.processor(); err != nil {
+		return s, err
+	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
-		return 0, 0, err
+		return s, err
 	}
 	found := resident.FindSubmatch(status)
 	if found == nil {
-		return took, 0, fmt.Errorf("no VmRSS in /proc")
+		return s, fmt.Errorf("no VmRSS in /proc")
 	}
 	kb, err := strconv.ParseInt(string(found[1]), 10, 64)
-	return took, kb << 10, err
+	s.resident = kb << 10
+	return s, err
 }
