@@ -162,7 +162,7 @@ func (s *scanner) long(start, end int, kinds uint8) {
 func (s *scanner) nearFor(v string, i int) bool {
 	const reach = 48
 	common := looksUUID(v) || (len(v) == 32 || len(v) == 40 || len(v) == 64) && looksHex(v)
-	return !(common && s.identifies(i)) && s.nearName(i, reach, !common || len(v) != 40 && s.isSet(i))
+	return (!common || !s.identifies(i)) && s.nearName(i, reach, !common || len(v) != 40 && s.isSet(i))
 }
 
 // identifies reports whether the value at i is set to a name that ends in id: uid,

@@ -38,7 +38,7 @@ func document(api huma.API) ([]byte, error) {
 	if err := v.Canonicalize(); err != nil {
 		return nil, err
 	}
-	err = v.Indent(jsontext.WithIndent("  "))
+	err = v.Indent(jsontext.WithIndent(" ")) // the program carries it
 	return append(v, '\n'), err
 }
 

@@ -176,8 +176,14 @@ func isolation(w *world) {
 // way that none takes. Idempotency keys have tests of their own.
 func kinds(t *testing.T, list []probe) string {
 	ways := []struct{ name, in string }{
-		{"id", `^\S+/\{(ses|hdl|jti|acr|key|aud|usr|wks|pol)\}`}, {"id in a body", `"\w+":\[?"\{\w+\}`}, {"filter", `[?&](tag|session_id|jti|actor|user|url|prefix|since)=`},
-		{"cursor", `cursor=\{cursor\}`}, {"search", `[?&]q=`}, {"export", `/export`}, {"import", `/import `}, {"version", `\{fp\}|\{version\}|/versions|[?&]version=`},
+		{"id", `^\S+/\{(ses|hdl|jti|acr|key|aud|usr|wks|pol)\}`},
+		{"id in a body", `"\w+":\[?"\{\w+\}`},
+		{"filter", `[?&](tag|session_id|jti|actor|user|url|prefix|since)=`},
+		{"cursor", `cursor=\{cursor\}`},
+		{"search", `[?&]q=`},
+		{"export", `/export`},
+		{"import", `/import `},
+		{"version", `\{fp\}|\{version\}|/versions|[?&]version=`},
 	}
 	var out []string
 	for _, way := range ways {

@@ -22,7 +22,7 @@ func (s *sqliteStatements) of(ctx context.Context, text string) (*sql.Stmt, erro
 	if st := s.all[text]; st != nil {
 		return st, nil
 	}
-	st, err := s.conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // kept for the life of the connection; close closes it
+	st, err := s.conn.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", text, err)
 	}
