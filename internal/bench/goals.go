@@ -42,9 +42,12 @@ var goals = []goal{
 	{number: 23, name: "PostgreSQL: the same, batches of 16", figure: value(loggedName("PostgreSQL", 16)), atLeast: 0.9},
 	{number: 23, name: "PostgreSQL: the same, batches of 128", figure: value(loggedName("PostgreSQL", 128)), atLeast: 0.5},
 	{number: 23, name: "PostgreSQL: the same, batches of 1,024", figure: value(loggedName("PostgreSQL", 1024)), atLeast: 0.5},
-	{number: 24, name: "acknowledgements ÷ Tessera's POSIX driver, 1 writer", figure: value(ackName(1)), atLeast: 3},
+	{number: 24, name: "acknowledgements ÷ entries Tessera's POSIX driver has published, 1 writer", figure: value(ackName(1)), atLeast: 3},
 	{number: 24, name: "the same, 64 writers", figure: value(ackName(64)), atLeast: 3},
 	{number: 24, name: "the same, 1,024 writers", figure: value(ackName(1024)), atLeast: 3},
+	{number: 24, name: "acknowledgements ÷ entries it has only given a place, 1 writer", figure: value(placedName(1)), atLeast: 3},
+	{number: 24, name: "the same, 64 writers", figure: value(placedName(64)), atLeast: 3},
+	{number: 24, name: "the same, 1,024 writers", figure: value(placedName(1024)), atLeast: 3},
 	{number: 25, name: "check a receipt offline, CPU, µs", figure: value(receiptCheck), atMost: 100},
 	{number: 26, name: "size of a receipt at 10⁹ records, bytes", figure: value(receiptSize), atMost: 2048},
 }
