@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -18,14 +19,15 @@ type goTest struct {
 	build  func() error
 }
 
-func newGoTest(ctx context.Context, dir, folder string) (*goTest, error) {
-	binary, err := filepath.Abs(filepath.Join(dir, filepath.Base(folder)+".test"))
+func newGoTest(ctx context.Context, dir, folder string, tags ...string) (*goTest, error) {
+	name := strings.Join(append([]string{strings.ReplaceAll(folder, "/", "-")}, tags...), "-") + ".test"
+	binary, err := filepath.Abs(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
 	t := &goTest{folder: folder, binary: binary}
 	t.build = sync.OnceValue(func() error {
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, ".")
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-tags", strings.Join(tags, ","), "-o", binary, ".")
 		cmd.Dir = folder // it may be a module of its own
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the tests of %s: %w: %s", folder, err, out)

@@ -42,7 +42,7 @@ var hostiles = map[string]string{
 
 // redactMeasures compares a policy, fields in and fields out, with the bare pass of
 // keywords over the same texts, on one core.
-func redactMeasures(context.Context, string) ([]measure, func(), error) {
+func redactMeasures(ctx context.Context, dir string) ([]measure, func(), error) {
 	policy, _ := redact.Lookup("balanced")
 	session := hodl.Session{ID: "ses_01KAQ3M7T4Z0X8W2V6R5N9P1JF"}
 	var all []measure
@@ -76,6 +76,18 @@ func redactMeasures(context.Context, string) ([]measure, func(), error) {
 		measure{firstHydration, "ms", func(_ context.Context, d time.Duration) (result, error) {
 			return fastest(d, func() error { return redactAndRender(policy, session, first) })
 		}})
+	for _, engine := range []struct {
+		name string
+		tags []string
+	}{{"gitleaks", nil}, {"gitleaks with RE2", []string{"gore2regex"}}} {
+		theirs, err := newGoTest(ctx, dir, "internal/redact/interop", engine.tags...)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, size := range []string{"8", "64"} {
+			all = append(all, theirs.measure(fmt.Sprintf("redact: %s ÷ balanced, %s KB", engine.name, size), "×", "^BenchmarkGitleaks$/^"+size+"k$", "gitleaks÷ours"))
+		}
+	}
 	return all, func() {}, nil
 }
 
