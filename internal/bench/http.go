@@ -32,7 +32,7 @@ func httpPlainName(engine string) string {
 }
 
 func httpNaiveName(engine string) string {
-	return fmt.Sprintf("http: hydrate 11 KB, %s, 32 clients, no batches, no cache", engine)
+	return fmt.Sprintf("http: hydrate 11 KB, %s, 32 clients, our own server without batches and cache", engine)
 }
 
 func httpNaiveCaptureName(engine string) string {
@@ -59,10 +59,18 @@ func httpMeasures(ctx context.Context, dir string) ([]measure, func(), error) {
 			return nil, stop, err
 		}
 		stops = append(stops, done, doneBare)
+		naive, doneNaive, err := startHandOff(ctx, engine, full)
+		if err != nil {
+			return nil, stop, err
+		}
+		stops = append(stops, doneNaive)
+		if err := alike(full, naive); err != nil {
+			return nil, stop, err
+		}
 		for _, clients := range callerCounts {
 			all = append(all, full.load(httpHydrateName(engine, clients), clients, full.hydrate))
 		}
-		all = append(all, bare.load(httpNaiveName(engine), 32, bare.hydrate), full.load(httpPlainName(engine), 32, full.read))
+		all = append(all, naive.load(handOffName(engine), 32, naive.hydrate), bare.load(httpNaiveName(engine), 32, bare.hydrate), full.load(httpPlainName(engine), 32, full.read))
 		for _, clients := range callerCounts {
 			all = append(all, full.load(httpCaptureName(engine, clients), clients, full.capture))
 		}
@@ -74,11 +82,13 @@ func httpMeasures(ctx context.Context, dir string) ([]measure, func(), error) {
 // A target is a running server with a few sessions and many tokens, and the requests to it,
 // ready to be sent.
 type target struct {
-	address  string
-	key      string
-	hydrates [][]byte
-	reads    [][]byte
-	captures []byte
+	address   string
+	key       string
+	place     *place
+	workspace hodl.WorkspaceID
+	hydrates  [][]byte
+	reads     [][]byte
+	captures  []byte
 }
 
 const sessions = 20
@@ -97,7 +107,7 @@ func startServer(ctx context.Context, engine, dir string, c serve.Config) (*targ
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(serving) }()
 	stop := func() { cancel(); <-ended; p.drop() }
-	t := &target{address: strings.TrimPrefix(s.URL, "http://"), key: s.FirstKeys[0].Key}
+	t := &target{address: strings.TrimPrefix(s.URL, "http://"), key: s.FirstKeys[0].Key, place: p, workspace: s.FirstKeys[0].Stored.Workspace}
 	return t, stop, t.furnish(t.key)
 }
 
@@ -134,6 +144,32 @@ func (t *target) furnish(key string) error {
 	t.captures = post(t.address, "/v1/hodls", key, hodl.HodlDraft{
 		URL: "https://docs.example.com/federation", Title: "Introduction to federation", Note: strings.Repeat("each team owns its part of the schema ", 20), Tags: []string{"graphql", "api"},
 	})
+	return nil
+}
+
+// alike checks that both return about as much, and nothing of what was planted.
+func alike(ours, theirs *target) error {
+	var sizes [2]int
+	for i, t := range []*target{ours, theirs} {
+		c, err := dial(t.address)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		body, err := c.send(t.hydrates[0])
+		if err != nil {
+			return err
+		}
+		for _, r := range remnants {
+			if bytes.Contains(body, []byte(r)) {
+				return fmt.Errorf("%s: %q is not redacted", t.address, r)
+			}
+		}
+		sizes[i] = len(body)
+	}
+	if a, b := sizes[0], sizes[1]; 10*max(a, b) > 11*min(a, b) {
+		return fmt.Errorf("they return %d and %d bytes", a, b)
+	}
 	return nil
 }
 

@@ -33,7 +33,8 @@ type result struct {
 	p50, p99 time.Duration
 }
 
-// A goal bounds a figure made of what was measured, from below or from above.
+// A goal bounds a figure made of what was measured, from below or from above. One
+// without a bound is told beside the one before it, and not judged.
 type goal struct {
 	number  int // of docs/performance.md
 	name    string
@@ -189,17 +190,26 @@ func judge(results map[string]result) {
 		if !ok {
 			continue
 		}
-		wanted, met := fmt.Sprintf("≥ %g", g.atLeast), got >= g.atLeast
-		if g.atMost > 0 {
-			wanted, met = fmt.Sprintf("≤ %g", g.atMost), got <= g.atMost
-		}
-		verdict := "met"
-		if !met {
-			verdict = "not met"
-		}
+		wanted, verdict := g.judge(got)
 		fmt.Fprintf(w, "%d\t%s\t%.2f\t%s\t%s\n", g.number, g.name, got, wanted, verdict)
 	}
 	w.Flush()
+}
+
+func (g *goal) judge(got float64) (wanted, verdict string) {
+	met := false
+	switch {
+	case g.atMost > 0:
+		wanted, met = fmt.Sprintf("≤ %g", g.atMost), got <= g.atMost
+	case g.atLeast > 0:
+		wanted, met = fmt.Sprintf("≥ %g", g.atLeast), got >= g.atLeast
+	default:
+		return "", ""
+	}
+	if met {
+		return wanted, "met"
+	}
+	return wanted, "not met"
 }
 
 func number(v float64) string {

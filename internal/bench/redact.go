@@ -152,12 +152,9 @@ func barePass(c *hodl.Content) {
 }
 
 // sensitive is content of about size bytes in tabs and notes, with so many values to
-// remove. They are joined from parts: scanners would find whole ones here.
+// remove.
 func sensitive(size, values int) hodl.Content {
 	const prose = "The retry loop in client.go backs off twice before it gives up. Deploys happen on Tuesdays at 10:30 from main, version v1.24.3. "
-	planted := [...]string{
-		"token ghp" + "_x%dKq2LmZ4vRt7WnYbC3dEfGhJ5sPaQ1uT9iOk", `password = "Tr0ub%ddor&3xyz"`, "mail quentin%d@example.org", "call +49 30 9018204%d", `"client_secret": "q%d` + `r5TnW2kLp9XvB4mJd"`,
-	}
 	var c hodl.Content
 	for i, n := 0, 0; n < size; i++ {
 		tab := hodl.Tab{
@@ -166,7 +163,7 @@ func sensitive(size, values int) hodl.Content {
 		}
 		note := hodl.Note{ID: int64(i), Body: prose + "Tokens are counted per request, the key of the map is the session's name. "}
 		if i < values {
-			note.Body += fmt.Sprintf(planted[i%len(planted)], 10+i)
+			note.Body += planted(i, len(plantings))
 		}
 		c.Tabs, c.Notes = append(c.Tabs, tab), append(c.Notes, note)
 		n += len(tab.URL) + len(tab.Title) + len(tab.SelectedText) + len(note.Body)

@@ -66,8 +66,12 @@ func engineMeasures(engine string, w *workshop, n *naive) []measure {
 		add(hydrateName(engine, callers), callers, func(ctx context.Context, caller, i int) error { return w.hydrate(ctx, anyOf(caller, i)) })
 	}
 	add(hotName(engine), 32, func(ctx context.Context, _, _ int) error { return w.hydrate(ctx, &w.tokens[0]) })
-	add(naiveName(engine), 32, func(ctx context.Context, caller, i int) error { return n.hydrate(ctx, w, anyOf(caller, i)) })
-	add(naiveHotName(engine), 32, func(ctx context.Context, _, _ int) error { return n.hydrate(ctx, w, &w.tokens[1]) })
+	add(naiveName(engine), 32, func(ctx context.Context, caller, i int) error {
+		return n.hydrate(ctx, w.record(anyOf(caller, i), hodl.KindHydrate), recordText)
+	})
+	add(naiveHotName(engine), 32, func(ctx context.Context, _, _ int) error {
+		return n.hydrate(ctx, w.record(&w.tokens[1], hodl.KindHydrate), recordText)
+	})
 	for _, callers := range callerCounts {
 		add(captureName(engine, callers), callers, func(ctx context.Context, caller, i int) error {
 			t := anyOf(caller, i)
