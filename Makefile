@@ -113,7 +113,7 @@ golden: ## Rewrite the golden files; review the difference like code
 
 tidy: ## Tidy every module
 	$(GO) mod tidy
-	@for module in tools $(NESTED); do (cd $$module && set -x && $(GO) mod tidy); done
+	@for module in tools internal/bench/pocketbase $(NESTED); do (cd $$module && set -x && $(GO) mod tidy); done
 
 clean: ## Remove what was built and downloaded; keeps ./data
 	rm -rf bin .cache

@@ -51,3 +51,10 @@ func draft(id string, size int) hodl.SessionDraft {
 	}
 	return d
 }
+
+func hodlDraft() hodl.HodlDraft {
+	return hodl.HodlDraft{
+		URL: "https://docs.example.com/federation", Title: "Introduction to federation",
+		Note: strings.Repeat("each team owns its part of the schema ", 20), Tags: []string{"graphql", "api"},
+	}
+}

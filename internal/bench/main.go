@@ -69,6 +69,14 @@ func p99(of string) figure {
 	}
 }
 
+func p99Ratio(over, under string) figure {
+	return func(results map[string]result) (float64, bool) {
+		a, ok1 := results[over]
+		b, ok2 := results[under]
+		return float64(a.p99) / float64(b.p99), ok1 && ok2
+	}
+}
+
 func p99OverP50(of string) figure {
 	return func(results map[string]result) (float64, bool) {
 		r, ok := results[of]
@@ -91,7 +99,7 @@ func main() {
 
 func bench(ctx context.Context) error {
 	rounds := flag.Int("rounds", 5, "how many times each figure is measured, in turn")
-	each := flag.Duration("each", time.Second, "how long each measurement takes")
+	each := flag.Duration("each", 300*time.Millisecond, "how long each measurement takes")
 	only := flag.String("only", "", "measure only figures, or the growth of engines, whose name matches this `pattern`")
 	grow := flag.Int("grow", 0, "measure how costs grow up to this many hodls and records instead")
 	profile := flag.String("profile", "", "write a processor profile of what is measured to this `file`")
@@ -109,7 +117,7 @@ func bench(ctx context.Context) error {
 		return growth(ctx, dir, *grow, *each, wanted)
 	}
 	var all []measure
-	for _, set := range []func(context.Context, string) ([]measure, func(), error){diskMeasures, tokenMeasures, redactMeasures, logMeasures, pgbenchMeasures, storeMeasures, httpMeasures, mcpMeasures, startMeasures} {
+	for _, set := range []func(context.Context, string) ([]measure, func(), error){diskMeasures, tokenMeasures, redactMeasures, logMeasures, pgbenchMeasures, storeMeasures, httpMeasures, mcpMeasures, pocketbaseMeasures, startMeasures} {
 		list, stop, err := set(ctx, dir)
 		if err != nil {
 			return err
@@ -146,7 +154,8 @@ func startProfile(file string) (stop func(), err error) {
 	return func() { pprof.StopCPUProfile(); f.Close() }, nil
 }
 
-// interleave runs every measure once a round, and returns the medians.
+// interleave runs every measure once a round, and returns the medians of those whose
+// parts are there.
 func interleave(ctx context.Context, all []measure, rounds int, each time.Duration) (map[string]result, error) {
 	taken := map[string][]result{}
 	progress := io.Discard
@@ -157,6 +166,9 @@ func interleave(ctx context.Context, all []measure, rounds int, each time.Durati
 		for _, m := range all {
 			fmt.Fprintf(progress, "\r\x1b[Kround %d of %d: %s", round+1, rounds, m.name)
 			r, err := m.run(ctx, each)
+			if errors.Is(err, errAbsent) {
+				continue
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", m.name, err)
 			}
@@ -176,7 +188,10 @@ func report(all []measure, results map[string]result) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "figure\tmedian\tunit\tp50\tp99")
 	for _, m := range all {
-		r := results[m.name]
+		r, ok := results[m.name]
+		if !ok {
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.name, number(r.value), m.unit, span(r.p50), span(r.p99))
 	}
 	w.Flush()

@@ -18,42 +18,36 @@ const (
 )
 
 // startMeasures start the program as it is released, on SQLite.
-func startMeasures(_ context.Context, dir string) ([]measure, func(), error) {
+func startMeasures(ctx context.Context, dir string) ([]measure, func(), error) {
 	data, err := os.MkdirTemp(dir, "data-")
 	if err != nil {
 		return nil, nil, err
 	}
-	of := func(figure func(ctx context.Context, binary string) (float64, error)) func(context.Context, time.Duration) (result, error) {
-		return func(ctx context.Context, _ time.Duration) (result, error) {
-			binary, err := release(ctx, dir)
+	binary, err := release(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours := command{"/readyz", binary, []string{"serve", "--json", "--listen", "127.0.0.1:0", "--data", data}}
+	return []measure{
+		{coldStart, "ms", ours.start(started.milliseconds)},
+		{startWork, "ms CPU", ours.start(func(s started) float64 { return float64(s.worked.Microseconds()) / 1e3 })},
+		{idleMemory, "MB", ours.start(started.megabytes)},
+		{binarySize, "MB", func(context.Context, time.Duration) (result, error) {
+			info, err := os.Stat(binary)
 			if err != nil {
 				return result{}, err
 			}
-			value, err := figure(ctx, binary)
-			return result{value: value}, err
-		}
-	}
-	return []measure{
-		{coldStart, "ms", of(func(ctx context.Context, binary string) (float64, error) {
-			s, err := start(ctx, binary, data)
-			return float64(s.took.Microseconds()) / 1e3, err
-		})},
-		{startWork, "ms CPU", of(func(ctx context.Context, binary string) (float64, error) {
-			s, err := start(ctx, binary, data)
-			return float64(s.worked.Microseconds()) / 1e3, err
-		})},
-		{idleMemory, "MB", of(func(ctx context.Context, binary string) (float64, error) {
-			s, err := start(ctx, binary, data)
-			return float64(s.resident) / 1e6, err
-		})},
-		{binarySize, "MB", of(func(_ context.Context, binary string) (float64, error) {
-			info, err := os.Stat(binary)
-			if err != nil {
-				return 0, err
-			}
-			return float64(info.Size()) / 1e6, nil
-		})},
+			return result{value: float64(info.Size()) / 1e6}, nil
+		}},
 	}, func() {}, nil
+}
+
+// A command starts a server, which prints where it is as hodl serve does and answers
+// probe.
+type command struct {
+	probe   string
+	program string
+	args    []string
 }
 
 // A started is a start: how long it took, what it took of the processor, and how many
@@ -63,17 +57,28 @@ type started struct {
 	resident     int64
 }
 
+func (s started) milliseconds() float64 { return float64(s.took.Microseconds()) / 1e3 }
+func (s started) megabytes() float64    { return float64(s.resident) / 1e6 }
+
+// start measures a figure of a start.
+func (c command) start(figure func(started) float64) func(context.Context, time.Duration) (result, error) {
+	return func(ctx context.Context, _ time.Duration) (result, error) {
+		s, err := c.run(ctx)
+		return result{value: figure(s)}, err
+	}
+}
+
 var resident = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB`)
 
-// start runs the server until it answered once.
-func start(ctx context.Context, binary, data string) (s started, err error) {
+// run runs the server until it answered once.
+func (c command) run(ctx context.Context) (s started, err error) {
 	before := time.Now()
-	p, err := startProcess(ctx, binary, "serve", "--json", "--listen", "127.0.0.1:0", "--data", data)
+	p, err := startProcess(ctx, c.program, c.args...)
 	if err != nil {
 		return s, err
 	}
 	defer p.stop()
-	answer, err := http.Get("http://" + p.address + "/readyz")
+	answer, err := http.Get("http://" + p.address + c.probe)
 	if err != nil {
 		return s, err
 	}
