@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hodl"
 )
@@ -27,9 +28,12 @@ type Opening struct {
 }
 
 // Editors lists the editors a link can be made for.
-func Editors() []string {
+func Editors() []string { return slices.Clone(editors()) }
+
+// editors is asked for every hodl that is answered.
+var editors = sync.OnceValue(func() []string {
 	return append(append(slices.Clone(codeFamily), "zed"), slices.Sorted(maps.Keys(jetbrains))...)
-}
+})
 
 var (
 	// codeFamily are the editors of the family of VS Code, each with the scheme of
@@ -48,8 +52,8 @@ func LinkFor(h *hodl.Hodl, o Opening) (string, error) {
 	editor := cmp.Or(o.Editor, codeFamily[0])
 	product, isJetBrains := jetbrains[editor]
 	switch l := h.Location; {
-	case !slices.Contains(Editors(), editor):
-		return "", hodl.Invalid("editor", "is none a link can be made for; use one of "+strings.Join(Editors(), ", "))
+	case !slices.Contains(editors(), editor):
+		return "", hodl.Invalid("editor", "is none a link can be made for; use one of "+strings.Join(editors(), ", "))
 	case l == nil || l.File == "":
 		return pageLink(h), nil
 	case isJetBrains:

@@ -23,8 +23,13 @@ type lenient[T any] struct {
 
 func (*lenient[T]) isLenient() {}
 
-// UnmarshalJSON is asked by the format.
+// UnmarshalJSON is asked by the format. Most bodies have no unknown field, and are
+// read once.
 func (l *lenient[T]) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &l.Value, json.RejectUnknownMembers(true)) == nil {
+		return nil
+	}
+	l.Value = *new(T)
 	if l.err = json.Unmarshal(data, &l.Value); l.err != nil {
 		return nil
 	}

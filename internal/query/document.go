@@ -60,7 +60,7 @@ func (d *Document) bound() {
 		d.Words[i] = words[:min(left, len(words))]
 		left -= len(d.Words[i])
 	}
-	if d.mayRepeat() {
+	if MaxWords-left > MaxRepeats && d.mayRepeat() {
 		d.blankRepeats()
 	}
 }

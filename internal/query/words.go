@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,9 +19,10 @@ const longestWord = 64
 func Words(text string) []string { return appendWords(nil, text) }
 
 func appendWords(out []string, text string) []string {
-	if !ascii(text) {
-		text = fold(text)
+	if ascii(text) {
+		return appendASCII(out, strings.ToLower(text))
 	}
+	text = fold(text)
 	start := -1
 	for i, r := range text {
 		switch {
@@ -39,6 +41,29 @@ func appendWords(out []string, text string) []string {
 	}
 	return appendWord(out, text, start, len(text))
 }
+
+// appendASCII cuts a text of ASCII in lower case, as most are.
+func appendASCII(out []string, text string) []string {
+	out = slices.Grow(out, len(text)/averageWord)
+	start := -1
+	for i := range len(text) {
+		if c := text[i]; 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
+			if start < 0 {
+				start = i
+			}
+		} else if start >= 0 {
+			out = append(out, text[start:min(i, start+longestWord)])
+			start = -1
+		}
+	}
+	if start >= 0 {
+		out = append(out, text[start:min(len(text), start+longestWord)])
+	}
+	return out
+}
+
+// averageWord is how long a word of prose is, with the space behind it.
+const averageWord = 6
 
 func appendWord(out []string, text string, start, end int) []string {
 	if start < 0 {

@@ -26,6 +26,7 @@ type sqlite struct {
 	reads  *sql.DB
 	stmts  *sqliteStatements
 	notary *notary
+	log    *checkpointer
 }
 
 func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, error) {
@@ -53,6 +54,9 @@ func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, er
 	if e.conn, err = db.Conn(ctx); err != nil {
 		return nil, nil, errors.Join(err, db.Close(), reads.Close())
 	}
+	if e.log, err = newCheckpointer(file, e.conn); err != nil {
+		return nil, nil, errors.Join(err, e.conn.Close(), db.Close(), reads.Close())
+	}
 	e.stmts = &sqliteStatements{e.conn, map[string]*sql.Stmt{}}
 	return e, reads, nil
 }
@@ -76,7 +80,7 @@ func privateFile(dir string) (string, error) {
 
 func sqliteURL(file, pragma string) string {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(1)", "cache_size(-8192)", "wal_autocheckpoint(4000)", pragma,
+		"busy_timeout(10000)", "journal_mode(WAL)", "foreign_keys(1)", "cache_size(-8192)", fmt.Sprintf("wal_autocheckpoint(%d)", checkpointLate), pragma,
 	}}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
@@ -85,7 +89,7 @@ func (e *sqlite) name() string { return "sqlite" }
 
 func (e *sqlite) close() error {
 	e.stmts.close()
-	return errors.Join(e.reads.Close(), e.conn.Close(), e.db.Close())
+	return errors.Join(e.log.close(), e.reads.Close(), e.conn.Close(), e.db.Close())
 }
 
 func (e *sqlite) view(_ context.Context, _ hodl.WorkspaceID, read func(querier) error) error {
@@ -132,6 +136,7 @@ func inTx(ctx context.Context, db beginner, run func(*sql.Tx) error) error {
 func (e *sqlite) commit(ctx context.Context, batch []*write) error {
 	r := needed(batch)
 	t := &sqliteTx{ctx, e.stmts}
+	e.log.between()
 	if err := t.exec(sqliteBegin); err != nil {
 		return lost(err)
 	}

@@ -1,14 +1,15 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json"
+	"time"
 )
 
 // sqliteStatements are the hot statements by their text, each prepared at its first
@@ -274,18 +275,16 @@ func (t *sqliteTx) saveEnds(r *rows) error {
 }
 
 func (t *sqliteTx) saveHodls(r *rows) error {
-	var words [][]any
+	var words []placedWords
+	places := sqlitePlaces{}
 	for _, k := range r.changedHodls() {
-		x, save := r.hodls[k], t.saveHodl
-		if x.fresh {
-			save = t.addHodl
-		}
-		place, err := save(k, x)
+		x := r.hodls[k]
+		place, err := t.saveHodl(k, x, places)
 		if err != nil {
 			return wrap(err, "save hodl")
 		}
 		if x.words != nil {
-			words = append(words, []any{place, x.words[0], x.words[1], x.words[2], x.words[3]})
+			words = append(words, placedWords{place, x.fresh, x.words})
 		}
 	}
 	for _, k := range r.countedTags() {
@@ -296,28 +295,59 @@ func (t *sqliteTx) saveHodls(r *rows) error {
 	return t.saveWords(words)
 }
 
-// addHodl and saveHodl return the place of the hodl.
-func (t *sqliteTx) addHodl(k hodlKey, x *hodlRow) (place int64, err error) {
-	err = t.QueryRowContext(t.ctx, sqliteAddHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
-		micros(x.CreatedAt), micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt)).Scan(&place)
-	return place, err
+// saveHodl returns the place of the hodl.
+func (t *sqliteTx) saveHodl(k hodlKey, x *hodlRow, places sqlitePlaces) (place int64, err error) {
+	if !x.fresh {
+		err = t.QueryRowContext(t.ctx, sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
+			micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt)).Scan(&place)
+		delete(places, placeAt(x.CreatedAt)) // it may have taken the next one
+		return place, err
+	}
+	if place, err = places.next(t, x.CreatedAt); err != nil {
+		return 0, err
+	}
+	return place, t.exec(sqliteAddHodl, place, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, string(x.Source), x.place, x.selection, string(x.SessionID),
+		micros(x.CreatedAt), micros(x.UpdatedAt), micros(x.DeletedAt), x.known)
 }
 
-func (t *sqliteTx) saveHodl(k hodlKey, x *hodlRow) (place int64, err error) {
-	err = t.QueryRowContext(t.ctx, sqliteSaveHodl, string(k.ws), string(k.mode), string(k.member), string(k.id), x.URL, x.Title, x.Note, x.tags, x.place, x.selection, string(x.SessionID),
-		micros(x.UpdatedAt), micros(x.DeletedAt), x.known, placeAt(x.CreatedAt)).Scan(&place)
-	return place, err
+// sqlitePlaces are the places a batch has given last, by the millisecond.
+type sqlitePlaces map[int64]int64
+
+// next gives the next place in the millisecond of a capture.
+func (p sqlitePlaces) next(t *sqliteTx, at time.Time) (int64, error) {
+	first := placeAt(at)
+	last, asked := p[first]
+	if !asked {
+		if err := t.QueryRowContext(t.ctx, sqliteLastPlace, first).Scan(&last); err != nil {
+			return 0, err
+		}
+	}
+	p[first] = last + 1
+	return last + 1, nil
 }
 
-func (t *sqliteTx) saveWords(words [][]any) error {
-	if len(words) == 0 {
-		return nil
+// placedWords is what the index takes of a hodl.
+type placedWords struct {
+	place int64
+	fresh bool
+	words []string
+}
+
+// saveWords comes last and in the order of places: FTS5 keeps in memory what it is
+// given, and writes that to its tables when a place goes back, or when a statement
+// that can fail halfway begins.
+func (t *sqliteTx) saveWords(all []placedWords) error {
+	slices.SortFunc(all, func(a, b placedWords) int { return cmp.Compare(a.place, b.place) })
+	for _, x := range all {
+		text := sqliteAddWords
+		if !x.fresh {
+			text = sqliteSaveWords
+		}
+		if err := t.exec(text, x.place, x.words[0], x.words[1], x.words[2], x.words[3]); err != nil {
+			return wrap(err, "index hodls")
+		}
 	}
-	all, err := json.Marshal(words)
-	if err == nil {
-		err = t.exec(sqliteSaveWords, string(all))
-	}
-	return wrap(err, "index hodls")
+	return nil
 }
 
 func (t *sqliteTx) saveRecords(r *rows) error {

@@ -2,8 +2,12 @@ package store_test
 
 import (
 	"context"
+	"encoding/binary"
+	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -92,4 +96,35 @@ func TestRareWriteFails(t *testing.T) {
 	}
 	must(t, b.append(t.Context()))
 	must(t, b.SetPlan(t.Context(), b.ws, hodl.Scale))
+}
+
+// The log begins anew while the writer goes on, and never holds much more than a
+// checkpoint's worth of pages.
+func TestLogIsCopiedBesideTheWriter(t *testing.T) {
+	db := newSQLite(t)
+	b := open(t, db.Options)
+	log := filepath.Join(db.Options.Dir, "hodl.db-wal")
+	first := logRound(t, log)
+	for i := range 400 { // about 33 pages each
+		w := b.session(hodl.SessionID("ses_" + strconv.Itoa(i)))
+		w.Body.Content.Tabs = []hodl.Tab{{URL: "https://example.com/", SelectedText: strings.Repeat("context ", 16<<10)}}
+		must(t, b.PutSession(t.Context(), w))
+		if logRound(t, log) != first {
+			return
+		}
+	}
+	t.Error("13,000 pages later the log has not begun anew")
+}
+
+// logRound is the checkpoint sequence number in the head of a log: byte 12 of SQLite's
+// write-ahead log format.
+func logRound(t *testing.T, file string) uint32 {
+	t.Helper()
+	f, err := os.Open(file)
+	must(t, err)
+	defer f.Close()
+	var head [16]byte
+	_, err = io.ReadFull(f, head[:])
+	must(t, err)
+	return binary.BigEndian.Uint32(head[12:])
 }

@@ -44,15 +44,12 @@ const (
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 	sqliteAddVersion = `insert into session_versions (workspace, mode, session, fingerprint, captured_at, author, body)
 		values ($1, $2, $3, $4, $5, $6, $7) on conflict (workspace, mode, session, fingerprint) do update set body = excluded.body`
-	// The place is the next one in the millisecond of the capture.
-	sqliteAddHodl = `insert into hodls (workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, known, place)
-		select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, coalesce(max(place), $17 - 1) + 1 from hodls where place >= $17 and place < $17 + (1 << 20)
-		returning place`
-	// All of a batch in one statement, an array of arrays: FTS5 writes what it has
-	// gathered to its tables whenever another begins.
-	sqliteSaveWords = `insert or replace into hodl_words (rowid, url, repository, file, text)
-		select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 from json_each($1)`
-	sqliteCountTag = `insert into hodl_tags (workspace, mode, member, tag, hodls) values ($1, $2, $3, $4, $5)
+	sqliteLastPlace = `select coalesce(max(place), $1 - 1) from hodls where place >= $1 and place < $1 + (1 << 20)`
+	sqliteAddHodl   = `insert into hodls (place, workspace, mode, member, id, url, title, note, tags, source, location, selection, session, created_at, updated_at, deleted_at, known)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
+	sqliteAddWords  = `insert into hodl_words (rowid, url, repository, file, text) values ($1, $2, $3, $4, $5)`
+	sqliteSaveWords = `insert or replace into hodl_words (rowid, url, repository, file, text) values ($1, $2, $3, $4, $5)`
+	sqliteCountTag  = `insert into hodl_tags (workspace, mode, member, tag, hodls) values ($1, $2, $3, $4, $5)
 		on conflict (workspace, mode, member, tag) do update set hodls = hodls + excluded.hodls`
 	sqliteAddRecord = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
