@@ -1,7 +1,9 @@
 package render
 
 import (
+	"bytes"
 	"fmt"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,36 +20,54 @@ var asObject = json.JoinOptions(
 )
 
 func writeJSON(v *View) ([]byte, error) {
-	body, err := marshal(JSON, &v.context)
-	return onLines(body), err
+	b := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	b.Reset()
+	if err := json.MarshalWrite(b, &v.context, asObject); err != nil {
+		return nil, fmt.Errorf("render as %s: %w", JSON, err)
+	}
+	return onLines(b.Bytes()), nil
 }
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // onLines puts each member of an object, and each item of a list that is a member, on
 // a line of its own: there are readers that take a text by its lines, and lines cost
-// next to nothing. The body is compact and well formed.
+// next to nothing. The body, which it copies, is compact and well formed.
 func onLines(body []byte) []byte {
 	out := make([]byte, 0, len(body)+len(body)/32)
-	depth, list, quoted := 0, false, false
+	depth, list, copied := 0, false, 0
 	for i := 0; i < len(body); i++ {
-		c := body[i]
-		out = append(out, c)
-		switch {
-		case quoted && c == '\\':
-			i++
-			out = append(out, body[i])
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
+		switch c := body[i]; c {
+		case '"':
+			i += 1 + stringEnd(body[i+1:])
+		case '{', '[':
 			depth++
 			list = depth == 2 && c == '[' || depth > 2 && list
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
-		case c == ',' && (depth == 1 || depth == 2 && list):
-			out = append(out, '\n')
+		case ',':
+			if depth == 1 || depth == 2 && list {
+				out = append(append(out, body[copied:i+1]...), '\n')
+				copied = i + 1
+			}
 		}
 	}
-	return out
+	return append(out, body[copied:]...)
+}
+
+// stringEnd returns where the quote is that ends a string; text begins within it.
+func stringEnd(text []byte) int {
+	for i := 0; ; i++ {
+		i += bytes.IndexByte(text[i:], '"')
+		slashes := 0
+		for i > slashes && text[i-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
+		}
+	}
 }
 
 func marshal(f Format, body any) ([]byte, error) {
