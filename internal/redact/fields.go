@@ -22,7 +22,8 @@ type field struct {
 	// agent says that an agent wrote it: what looks like a placeholder in it is
 	// one that the agent was shown.
 	agent    bool
-	document bool // it may be one JSON document, read by its strings
+	document bool  // it may be one JSON document, read by its strings
+	marks    marks // of its text, when it was looked through last
 	spans    []detect.Span
 	windows  []window // what of it to look through; nil for all
 }

@@ -112,10 +112,13 @@ func (j *job) run() error {
 // remove: the same value has the same placeholder under every policy, and no change of
 // a policy renumbers others.
 func (j *job) number() {
+	for i := range j.fields {
+		j.look(&j.fields[i])
+	}
 	j.numbers.reserve(j.fields)
 	for i := range j.fields {
 		f := &j.fields[i]
-		if j.look(f); len(f.spans) == 0 {
+		if len(f.spans) == 0 {
 			continue
 		}
 		j.joined = append(j.joined[:0], f.spans...)

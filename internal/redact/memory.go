@@ -3,6 +3,7 @@ package redact
 import (
 	"hash/maphash"
 	"math/bits"
+	"strings"
 	"sync/atomic"
 
 	"hodl"
@@ -25,6 +26,7 @@ type Memory struct {
 type reading struct {
 	hash  [2]uint64 // the workspace is in the first
 	form  uint64    // length, kind, whether it may be a document
+	marks marks
 	spans []detect.Span
 }
 
@@ -62,13 +64,15 @@ func (m *Memory) of(ws hodl.WorkspaceID) recall {
 	return recall{m, maphash.String(m.seeds[0], string(ws))}
 }
 
-// scan appends what is found in a field.
+// scan appends what is found in a field, and sets its marks.
 func (m recall) scan(spans []detect.Span, f *field) []detect.Span {
 	text := *f.text
 	if f.windows != nil {
+		f.marks = marksOf(text)
 		return append(spans, scanWindows(text, f)...)
 	}
 	if m.Memory == nil || len(text) < worthKeeping {
+		f.marks = marksOf(text)
 		return look(spans, text, f)
 	}
 	r := reading{hash: [2]uint64{maphash.String(m.seeds[0], text) ^ m.workspace, maphash.String(m.seeds[1], text)}, form: uint64(len(text))<<8 | uint64(f.kind)<<1}
@@ -77,11 +81,13 @@ func (m recall) scan(spans []detect.Span, f *field) []detect.Span {
 	}
 	slot := &m.slots[r.hash[0]&uint64(len(m.slots)-1)]
 	if kept := slot.Load(); kept != nil && kept.hash == r.hash && kept.form == r.form {
+		f.marks = kept.marks
 		return append(spans, kept.spans...)
 	}
 	from := len(spans)
+	f.marks = marksOf(text)
 	if spans = look(spans, text, f); len(spans)-from <= mostKept {
-		slot.Store(&reading{r.hash, r.form, append([]detect.Span(nil), spans[from:]...)})
+		slot.Store(&reading{r.hash, r.form, f.marks, append([]detect.Span(nil), spans[from:]...)})
 	}
 	return spans
 }
@@ -91,4 +97,24 @@ func look(spans []detect.Span, text string, f *field) []detect.Span {
 		return detect.ScanDocument(spans, text, f.kind)
 	}
 	return detect.Scan(spans, text, f.kind, "")
+}
+
+// marks tells which characters stand in a text that decide what else is to be looked
+// for: a text that was looked through before is not read for them.
+type marks uint8
+
+const (
+	percent   marks = 1 << iota // something may be percent-encoded,
+	plus                        // or encoded as in a form
+	escape                      // or quoted
+	underline                   // it may hold what looks like a placeholder
+)
+
+func marksOf(text string) (m marks) {
+	for i, c := range [...]byte{'%', '+', '\\', '_'} {
+		if strings.IndexByte(text, c) >= 0 {
+			m |= 1 << i
+		}
+	}
+	return m
 }

@@ -78,7 +78,7 @@ type removed struct{ label, text string }
 // agent's text speaks of the placeholders it was shown.
 func (n *numbering) reserve(fields []field) {
 	for i := range fields {
-		if f := &fields[i]; !f.agent && strings.IndexByte(*f.text, '_') >= 0 {
+		if f := &fields[i]; !f.agent && f.marks&underline != 0 {
 			n.reserveIn(*f.text)
 		}
 	}

@@ -56,7 +56,7 @@ func (j *job) passes(f *field) bool {
 // values apart better than beginnings, which tokens of a kind share. A filter over the
 // hashes of heads refuses nearly all places.
 type needles struct {
-	forms   forms
+	forms   marks  // of all fields: other encodings are not worth a needle
 	padded  []byte // memory of [needles.inBase64]
 	coded   []byte // the forms in base64, one after the other
 	list    []needle
@@ -79,19 +79,13 @@ type needle struct {
 // A needleHead is one of those of a needle, in the chain of its bucket.
 type needleHead struct{ needle, shift, next int32 }
 
-// forms tells what encodings the fields may hold: others are not worth a needle.
-type forms struct{ percent, plus, escape bool }
-
 var needlePool = sync.Pool{New: func() any { return new(needles) }}
 
 func needlesFor(fields []field) *needles {
 	n := needlePool.Get().(*needles)
 	n.heads = append(n.heads[:0], needleHead{})
 	for i := range fields {
-		text := *fields[i].text
-		n.forms.percent = n.forms.percent || strings.IndexByte(text, '%') >= 0
-		n.forms.plus = n.forms.plus || strings.IndexByte(text, '+') >= 0
-		n.forms.escape = n.forms.escape || strings.IndexByte(text, '\\') >= 0
+		n.forms |= fields[i].marks
 	}
 	return n
 }
@@ -101,7 +95,7 @@ func (n *needles) free() {
 	clear(n.list)
 	clear(n.padded)
 	clear(n.coded)
-	n.coded, n.list, n.forms = n.coded[:0], n.list[:0], forms{}
+	n.coded, n.list, n.forms = n.coded[:0], n.list[:0], 0
 	clear(n.buckets[:])
 	clear(n.alike[:])
 	clear(n.filter[:])
@@ -130,11 +124,11 @@ func (n *needles) add(v string, r *detect.Rule) {
 			v = u
 		}
 	}
-	if n.forms.percent || n.forms.plus {
+	if n.forms&(percent|plus) != 0 {
 		n.form(v, url.QueryEscape(v), r, !secret)
 		n.form(v, url.PathEscape(v), r, !secret)
 	}
-	if n.forms.escape {
+	if n.forms&escape != 0 {
 		n.form(v, quoted(v), r, !secret)
 	}
 	n.encoded(v, r, secret)

@@ -23,3 +23,5 @@ func (f *Fitted) View(v View) View {
 	}
 	return v
 }
+
+var OnLines = onLines
