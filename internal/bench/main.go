@@ -16,6 +16,8 @@ import (
 	"slices"
 	"text/tabwriter"
 	"time"
+
+	"hodl/internal/serve"
 )
 
 // A measure is one figure of one round: operations a second, unless its unit says
@@ -104,6 +106,7 @@ func bench(ctx context.Context) error {
 	grow := flag.Int("grow", 0, "measure how costs grow up to this many hodls and records instead")
 	profile := flag.String("profile", "", "write a processor profile of what is measured to this `file`")
 	flag.Parse()
+	serve.TuneGC() // the garbage of all that is measured in this process is collected as a server's
 	dir, err := os.MkdirTemp(".", ".bench-")
 	if err != nil {
 		return err

@@ -15,6 +15,9 @@ func (o Options) Watched(t pgx.QueryTracer) Options {
 	return o
 }
 
+// Packing teaches a connection to send again what a tracer has seen.
+var Packing = packing
+
 // Hold keeps the writer busy until release is called, so that a test can fill one
 // batch. It returns once the writer is held.
 func (s *Store) Hold() (release func()) {

@@ -153,7 +153,7 @@ func queueFamilies(b *pgx.Batch, r *rows, tokens columns) {
 	for k, now := range r.families {
 		families.add(string(k.ws), string(k.mode), string(k.id), micros(now))
 	}
-	queueLoad(b, lineages, pgLoadAncestors, r.takeToken)
-	queueLoad(b, families, pgLoadChildren, r.takeToken)
+	queueLoad(b, lineages, pgLoadAncestors, r.takeFound)
+	queueLoad(b, families, pgLoadChildren, r.takeFound)
 	queueLoad(b, tokens, pgLoadEnds, r.takeEnd)
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hodl/internal/store"
 	"hodl/internal/store/storetest"
 )
 
@@ -226,6 +227,7 @@ func (m *mutants) try(t testing.TB, address, role string, sent map[string][]send
 		return
 	}
 	defer func() { _ = conn.Close(ctx) }() // it was only looked at
+	must(t, store.Packing(ctx, conn))
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		t.Error(err)

@@ -57,6 +57,7 @@ func openPostgres(ctx context.Context, o Options, n *notary) (engine, *sql.DB, e
 	// one took PostgreSQL longer than to run them.
 	single.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	single.MaxConns, single.MinConns, single.MinIdleConns = 1, 0, 0
+	single.AfterConnect = packing
 	writes, err := pgxpool.NewWithConfig(ctx, single)
 	if err != nil {
 		reads.Close()

@@ -176,42 +176,6 @@ func (r *rows) scope() string {
 	return strings.Join(list, ",")
 }
 
-// columns gathers values column by column, as unnest takes them.
-type columns []any
-
-func newColumns(n int) columns {
-	c := make(columns, n)
-	return c
-}
-
-// add appends one row. The first row fixes the type of each column.
-func (c columns) add(values ...any) {
-	for i, v := range values {
-		switch v := v.(type) {
-		case string:
-			c[i] = appendTo(c[i], v)
-		case int64:
-			c[i] = appendTo(c[i], v)
-		case []byte:
-			c[i] = appendTo(c[i], v)
-		}
-	}
-}
-
-func appendTo[T any](column any, v T) any {
-	list, _ := column.([]T)
-	return append(list, v)
-}
-
-func (c columns) empty() bool { return c[0] == nil }
-
-// queueTo sends one statement for all rows; none, none.
-func (c columns) queueTo(b *pgx.Batch, text string) {
-	if !c.empty() {
-		b.Queue(text, c...)
-	}
-}
-
 // queueLoads asks for every row the batch needs, each kind in one statement. What
 // is locked is asked for in the order of its key, the log's head first: all servers
 // lock in the same order. Usage and tokens need no lock of their own, because no
@@ -234,9 +198,9 @@ func queueLoads(b *pgx.Batch, r *rows) {
 	for _, k := range inOrder(r.hodls, hodlKey.compare) {
 		hodls.add(string(k.ws), string(k.mode), string(k.member), string(k.id))
 	}
-	queueLoad(b, logs, pgLoadLogs, r.takeLog)
+	queueLoad(b, logs, pgLoadLogs, r.takeHead)
 	queueLoad(b, usage, pgLoadUsage, r.takeUsage)
-	queueLoad(b, tokens, pgLoadTokens, r.takeToken)
+	queueLoad(b, tokens, pgLoadTokens, r.takeFound)
 	queueFamilies(b, r, tokens)
 	queueLoad(b, sessions, pgLoadSessions, r.takeSession)
 	queueLoad(b, hodls, pgLoadHodls, r.takeHodl)
@@ -253,7 +217,7 @@ func queueLoad(b *pgx.Batch, keys columns, text string, take func(scanner) error
 	if keys.empty() {
 		return
 	}
-	b.Queue(text, keys...).Query(func(rows pgx.Rows) error {
+	b.Queue(text, keys.args()...).Query(func(rows pgx.Rows) error {
 		defer rows.Close()
 		for rows.Next() {
 			if err := take(rows); err != nil {
@@ -264,13 +228,13 @@ func queueLoad(b *pgx.Batch, keys columns, text string, take func(scanner) error
 	})
 }
 
-// queueSaves writes what was decided, each kind in one statement.
+// queueSaves writes what was decided, each kind in one statement. What is saved where
+// it was found comes before anything else may move it.
 func queueSaves(b *pgx.Batch, r *rows) {
-	queueEnds(b, r)
 	logs, usage := newColumns(6), newColumns(4)
 	for k, l := range r.logs {
 		if l != nil && l.dirty {
-			logs.add(string(k.ws), string(k.mode), l.size, l.epoch, l.tree.Pack(), l.signed)
+			logs.add(string(k.ws), l.ctid, l.size, l.epoch, l.tree.Pack(), l.signed)
 		}
 	}
 	for k, u := range r.usage {
@@ -280,7 +244,10 @@ func queueSaves(b *pgx.Batch, r *rows) {
 	}
 	logs.queueTo(b, pgSaveLogs)
 	usage.queueTo(b, pgSaveUsage)
-	queueTokens(b, r)
+	saved, added := tokensOf(r)
+	saved.queueTo(b, pgSaveTokens)
+	queueEnds(b, r)
+	added.queueTo(b, pgAddTokens)
 	queueSessions(b, r)
 	queueHodls(b, r)
 	queueProofs(b, r)
@@ -289,8 +256,9 @@ func queueSaves(b *pgx.Batch, r *rows) {
 	queueOnce(b, r)
 }
 
-func queueTokens(b *pgx.Batch, r *rows) {
-	saved, added := newColumns(7), newColumns(20)
+// tokensOf parts the tokens that were there from those that are new.
+func tokensOf(r *rows) (saved, added columns) {
+	saved, added = newColumns(6), newColumns(20)
 	for k, x := range r.tokens {
 		switch {
 		case x == nil || !x.dirty:
@@ -299,11 +267,10 @@ func queueTokens(b *pgx.Batch, r *rows) {
 				int64(x.MaxHydrations), int64(x.Hydrations), micros(x.IssuedAt), micros(x.ExpiresAt), micros(x.RevokedAt), x.RevokeReason,
 				string(x.Parent), joinIDs(x.Ancestors), int64(x.Drawn), x.seq, x.Link)
 		default:
-			saved.add(string(k.ws), string(k.mode), string(k.id), int64(x.Hydrations), int64(x.Drawn), micros(x.RevokedAt), x.RevokeReason)
+			saved.add(string(k.ws), x.ctid, int64(x.Hydrations), int64(x.Drawn), micros(x.RevokedAt), x.RevokeReason)
 		}
 	}
-	saved.queueTo(b, pgSaveTokens)
-	added.queueTo(b, pgAddTokens)
+	return saved, added
 }
 
 func queueSessions(b *pgx.Batch, r *rows) {
@@ -333,7 +300,7 @@ func queueSessions(b *pgx.Batch, r *rows) {
 	versions.queueTo(b, pgAddVersions)
 }
 
-// queueEnds comes first: see [rows].
+// queueEnds comes before what is new: see [rows].
 func queueEnds(b *pgx.Batch, r *rows) {
 	revoked, ended, erased := newColumns(5), newColumns(7), newColumns(3)
 	for _, x := range r.revoked {
@@ -377,18 +344,16 @@ func queueHodls(b *pgx.Batch, r *rows) {
 }
 
 func queueRecords(b *pgx.Batch, r *rows) {
-	records, details, events := newColumns(12), newColumns(6), newColumns(7)
+	records, events := newColumns(15), newColumns(7)
 	for i := range r.records {
 		x := &r.records[i]
 		records.add(string(x.ws), string(x.mode), x.seq, string(x.record.ID), string(x.record.Kind), string(x.record.User), string(x.record.Session), string(x.record.JTI), x.record.Actor,
-			micros(x.record.At), string(x.body), x.commitment[:])
-		details.add(string(x.ws), string(x.mode), x.seq, x.salt[:], x.detail.Address, x.detail.UserAgent)
+			micros(x.record.At), string(x.body), x.commitment[:], x.salt[:], x.detail.Address, x.detail.UserAgent)
 	}
 	for _, e := range r.events {
 		events.add(string(e.Workspace), string(e.ID), string(e.Mode), string(e.Type), string(e.Session), string(e.Token), micros(e.At))
 	}
 	records.queueTo(b, pgAddRecords)
-	details.queueTo(b, pgAddDetails)
 	events.queueTo(b, pgAddEvents)
 }
 

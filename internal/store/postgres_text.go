@@ -5,24 +5,27 @@ package store
 // statistics are young it takes it. A lateral look-up with offset 0 or a lock is one
 // it cannot turn around: each key goes through its index, however large the table.
 const (
-	pgLoadLogs = `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies, w.token_receipts > 0, l.tree, l.signatures
+	pgLoadLogs = `select l.workspace, l.mode, l.size, l.epoch, w.plan, w.max_ttl_seconds, w.max_hydrations, w.hydrations_an_hour, l.policy, l.policies, w.token_receipts > 0, l.tree, l.signatures, l.ctid
 		from unnest($1::text[], $2::text[]) k (workspace, mode)
-		cross join lateral (select * from log_heads l where l.workspace = k.workspace and l.mode = k.mode for update) l
+		cross join lateral (select l.ctid, l.* from log_heads l where l.workspace = k.workspace and l.mode = k.mode for update) l
 		cross join lateral (select plan, max_ttl_seconds, max_hydrations, hydrations_an_hour, token_receipts from workspaces w where w.workspace = k.workspace offset 0) w`
+	// What the locks of the heads guard is read after them, by a statement of its own:
+	// a statement sees nothing that was committed while it waited for a lock, but the
+	// row that it locks.
 	pgLoadUsage = `select u.workspace, u.mode, u.month, u.hydrations
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, month)
 		cross join lateral (select * from usage u where u.workspace = k.workspace and u.mode = k.mode and u.month = k.month offset 0) u`
-	pgLoadTokens = `select t.workspace, t.mode, t.id, ` + hotToken + `
+	pgLoadTokens = `select t.workspace, t.mode, t.id, ` + hotToken + `, t.ctid
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
-		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = k.id offset 0) t`
-	pgLoadAncestors = `select t.workspace, t.mode, t.id, ` + hotToken + `
+		cross join lateral (select t.ctid, t.* from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = k.id offset 0) t`
+	pgLoadAncestors = `select t.workspace, t.mode, t.id, ` + hotToken + `, t.ctid
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, id)
 		cross join lateral (select c.ancestors as line from tokens c where c.workspace = k.workspace and c.mode = k.mode and c.id = k.id offset 0) c
 		cross join lateral unnest(string_to_array(c.line, ' ')) a (id)
-		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = a.id offset 0) t`
-	pgLoadChildren = `select t.workspace, t.mode, t.id, ` + hotToken + `
+		cross join lateral (select t.ctid, t.* from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.id = a.id offset 0) t`
+	pgLoadChildren = `select t.workspace, t.mode, t.id, ` + hotToken + `, t.ctid
 		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) k (workspace, mode, parent, at)
-		cross join lateral (select * from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.parent = k.parent and t.parent <> ''
+		cross join lateral (select t.ctid, t.* from tokens t where t.workspace = k.workspace and t.mode = k.mode and t.parent = k.parent and t.parent <> ''
 			and t.expires_at > k.at and t.revoked_at = 0 offset 0) t`
 	// A token minted since the last revocation of many ends here, at the log's head.
 	pgLoadEnds = `select t.workspace, t.mode, t.id, e.at, e.reason
@@ -42,10 +45,16 @@ const (
 		from unnest($1::text[], $2::bigint[]) k (workspace, version)
 		cross join lateral (select * from data_keys d where d.workspace = k.workspace and d.version = k.version for share) d`
 
+	// A row that was loaded is saved where it was found: nobody moves it before the
+	// transaction ends, and no index is searched again.
+	// A head and a token are saved where they were found: nobody moves them before the
+	// transaction ends, and no index is searched again.
 	pgSaveLogs = `update log_heads l set size = v.size, epoch = v.epoch, tree = v.tree, signatures = v.signatures
-		from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[]) v (workspace, mode, size, epoch, tree, signatures)
-		cross join lateral (select x.ctid from log_heads x where x.workspace = v.workspace and x.mode = v.mode offset 0) x
-		where l.ctid = x.ctid`
+		from unnest($1::text[], $2::tid[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[]) v (workspace, at, size, epoch, tree, signatures)
+		where l.ctid = v.at and l.workspace = v.workspace`
+	pgSaveUsage = `insert into usage (workspace, mode, month, hydrations)
+		select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+		on conflict (workspace, mode, month) do update set hydrations = excluded.hydrations`
 	// The records of these tiles were added just before.
 	pgAddLeaves = `insert into log_tiles (workspace, mode, level, tile, hashes)
 		select k.workspace, k.mode, 0, k.tile, t.hashes from unnest($1::text[], $2::text[], $3::bigint[]) k (workspace, mode, tile)
@@ -54,14 +63,9 @@ const (
 	pgSaveTiles = `insert into log_tiles as t (workspace, mode, level, tile, hashes)
 		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[])
 		on conflict (workspace, mode, level, tile) do update set hashes = t.hashes || excluded.hashes`
-	pgSaveUsage = `insert into usage (workspace, mode, month, hydrations)
-		select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
-		on conflict (workspace, mode, month) do update set hydrations = excluded.hydrations`
 	pgSaveTokens = `update tokens t set hydrations = v.hydrations, drawn = v.drawn, revoked_at = v.revoked_at, revoke_reason = v.revoke_reason
-		from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[])
-			v (workspace, mode, id, hydrations, drawn, revoked_at, revoke_reason)
-		cross join lateral (select x.ctid from tokens x where x.workspace = v.workspace and x.mode = v.mode and x.id = v.id offset 0) x
-		where t.ctid = x.ctid`
+		from unnest($1::text[], $2::tid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) v (workspace, at, hydrations, drawn, revoked_at, revoke_reason)
+		where t.ctid = v.at and t.workspace = v.workspace`
 	pgSaveSessions = `update sessions s set head = coalesce(v.head, s.head), state = v.state, fingerprint = v.fingerprint, captured_at = v.captured_at, updated_at = v.updated_at,
 			hour = v.hour, hour_hydrations = v.hour_hydrations, by_key = v.by_key
 		from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
@@ -110,10 +114,15 @@ const (
 	pgCountTags = `insert into hodl_tags as t (workspace, mode, member, tag, hodls)
 		select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
 		on conflict (workspace, mode, member, tag) do update set hodls = t.hodls + excluded.hodls`
-	pgAddRecords = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
-		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::bytea[])`
-	pgAddDetails = `insert into access_details (workspace, mode, seq, salt, address, user_agent)
-		select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::text[], $6::text[])`
+	pgAddRecords = `with v as (
+			select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::text[], $12::bytea[],
+				$13::bytea[], $14::text[], $15::text[])
+				v (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment, salt, address, user_agent)),
+		details as (
+			insert into access_details (workspace, mode, seq, salt, address, user_agent)
+			select workspace, mode, seq, salt, address, user_agent from v)
+		insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
+		select workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment from v`
 	pgLoadOnce = `select o.workspace, o.mode, o.name, o.request, o.answer
 		from unnest($1::text[], $2::text[], $3::text[]) k (workspace, mode, name)
 		cross join lateral (select * from idempotency_keys o where o.workspace = k.workspace and o.mode = k.mode and o.name = k.name offset 0) o`

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"hodl"
 	"hodl/internal/ledger"
 )
@@ -101,6 +103,7 @@ type logRow struct {
 	policy   PolicyState
 	receipts bool // whether tokens get them
 	dirty    bool
+	ctid     pgtype.TID // where PostgreSQL has the row
 }
 
 type usageRow struct {
@@ -110,7 +113,8 @@ type usageRow struct {
 
 type tokenRow struct {
 	hodl.Token
-	seq          int64 // place of its mint in the log
+	seq          int64      // place of its mint in the log
+	ctid         pgtype.TID // where PostgreSQL has the row
 	fresh, dirty bool
 }
 
@@ -288,6 +292,7 @@ func (r *rows) wantToken(p partition, id hodl.TokenID) tokenKey {
 	return k
 }
 
+// wantUsage is for a write that has named the log as well.
 func (r *rows) wantUsage(p partition, month string) usageKey {
 	k := usageKey{p, month}
 	r.usage[k] = nil

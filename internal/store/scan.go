@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"hodl"
 	"hodl/internal/ledger"
@@ -55,21 +56,34 @@ type after struct {
 
 func (a after) Scan(rest ...any) error { return a.scanner.Scan(append(a.key, rest...)...) }
 
+// along scans more behind what the wrapped scan wants.
+type along struct {
+	scanner
+	rest []any
+}
+
+func (a along) Scan(first ...any) error { return a.scanner.Scan(append(first, a.rest...)...) }
+
 // takeLog and the like put a row that an engine has locked into its place. Each
 // row begins with its key.
 func (r *rows) takeLog(row scanner) error {
+	_, err := r.readLog(row)
+	return err
+}
+
+func (r *rows) readLog(row scanner) (*logRow, error) {
 	var k partition
 	var l logRow
 	var ttl int64
 	var tree []byte
 	err := row.Scan(&k.ws, &k.mode, &l.size, &l.epoch, &l.plan, &ttl, &l.limits.MaxHydrations, &l.limits.Hourly, &l.policy.Current, &l.policy.Revision, &l.receipts, &tree, &l.signed)
 	if err != nil {
-		return err
+		return &l, err
 	}
 	l.limits.TTL = time.Duration(ttl) * time.Second
 	r.logs[k] = &l
 	l.tree, err = ledger.NewFrontier(l.size, tree)
-	return wrap(err, "read the log of %s (%s)", k.ws, k.mode)
+	return &l, wrap(err, "read the log of %s (%s)", k.ws, k.mode)
 }
 
 func (r *rows) takeUsage(row scanner) error {
@@ -81,10 +95,30 @@ func (r *rows) takeUsage(row scanner) error {
 }
 
 func (r *rows) takeToken(row scanner) error {
+	_, err := r.readToken(row)
+	return err
+}
+
+func (r *rows) readToken(row scanner) (*tokenRow, error) {
 	var k tokenKey
 	x, err := scanTokenRow(k, after{row, []any{&k.ws, &k.mode, &k.id}})
 	x.Workspace, x.Mode, x.ID = k.ws, k.mode, k.id
 	r.tokens[k] = x
+	return x, err
+}
+
+// takeHead and takeFound take a row and where PostgreSQL has it.
+func (r *rows) takeHead(row scanner) error {
+	var at pgtype.TID
+	l, err := r.readLog(along{row, []any{&at}})
+	l.ctid = at
+	return err
+}
+
+func (r *rows) takeFound(row scanner) error {
+	var at pgtype.TID
+	x, err := r.readToken(along{row, []any{&at}})
+	x.ctid = at
 	return err
 }
 
