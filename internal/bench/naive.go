@@ -79,7 +79,7 @@ func openNaive(engine string, p *place) (*sql.DB, error) {
 // prepare prepares statements, before a transaction holds the one connection.
 func (n *naive) prepare(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
-		s, err := n.db.PrepareContext(ctx, text)
+		s, err := n.db.PrepareContext(ctx, text) //nolint:sqlclosecheck // it is closed with the database
 		if err != nil {
 			return err
 		}
@@ -111,11 +111,11 @@ func (n *naive) tx(ctx context.Context, ws hodl.WorkspaceID, run func(*sql.Tx) e
 func (n *naive) hydrate(ctx context.Context, r *hodl.Record, body string) error {
 	return n.tx(ctx, r.Workspace, func(tx *sql.Tx) error {
 		var seq int64
-		if err := n.row(ctx, tx, takePlace, r.Workspace, hodl.Sandbox, []byte(r.ID)).Scan(&seq); err != nil {
+		if err := n.in(ctx, tx, takePlace).QueryRowContext(ctx, r.Workspace, hodl.Sandbox, []byte(r.ID)).Scan(&seq); err != nil {
 			return err
 		}
 		var state, fingerprint string
-		if err := n.row(ctx, tx, readState, r.Workspace, r.Mode, r.Session).Scan(&state, &fingerprint); err != nil {
+		if err := n.in(ctx, tx, readState).QueryRowContext(ctx, r.Workspace, r.Mode, r.Session).Scan(&state, &fingerprint); err != nil {
 			return err
 		}
 		for _, x := range []struct {
@@ -127,7 +127,7 @@ func (n *naive) hydrate(ctx context.Context, r *hodl.Record, body string) error 
 			{writeEntry, []any{r.Workspace, hodl.Sandbox, seq, r.ID, r.Kind, r.User, r.Session, r.JTI, r.Actor, r.At.UnixMicro(), body, recordSum}},
 			{writeWhere, []any{r.Workspace, hodl.Sandbox, seq, recordSum, "127.0.0.1", "bench"}},
 		} {
-			done, err := tx.StmtContext(ctx, n.prepared[x.text]).ExecContext(ctx, x.args...)
+			done, err := n.in(ctx, tx, x.text).ExecContext(ctx, x.args...)
 			if err != nil {
 				return err
 			}
@@ -139,8 +139,9 @@ func (n *naive) hydrate(ctx context.Context, r *hodl.Record, body string) error 
 	})
 }
 
-func (n *naive) row(ctx context.Context, tx *sql.Tx, text string, args ...any) *sql.Row {
-	return tx.StmtContext(ctx, n.prepared[text]).QueryRowContext(ctx, args...)
+// in returns a prepared statement as one of the transaction, which closes it.
+func (n *naive) in(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt {
+	return tx.StmtContext(ctx, n.prepared[text])
 }
 
 // What a record's body and commitment weigh; what they say does not matter here.
