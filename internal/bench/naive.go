@@ -108,14 +108,16 @@ func (n *naive) tx(ctx context.Context, ws hodl.WorkspaceID, run func(*sql.Tx) e
 }
 
 // hydrate takes a use of r's token and writes r down, as body.
+//
+//nolint:sqlclosecheck // the end of a transaction closes its statements
 func (n *naive) hydrate(ctx context.Context, r *hodl.Record, body string) error {
 	return n.tx(ctx, r.Workspace, func(tx *sql.Tx) error {
 		var seq int64
-		if err := n.in(ctx, tx, takePlace).QueryRowContext(ctx, r.Workspace, hodl.Sandbox, []byte(r.ID)).Scan(&seq); err != nil {
+		if err := tx.StmtContext(ctx, n.prepared[takePlace]).QueryRowContext(ctx, r.Workspace, hodl.Sandbox, []byte(r.ID)).Scan(&seq); err != nil {
 			return err
 		}
 		var state, fingerprint string
-		if err := n.in(ctx, tx, readState).QueryRowContext(ctx, r.Workspace, r.Mode, r.Session).Scan(&state, &fingerprint); err != nil {
+		if err := tx.StmtContext(ctx, n.prepared[readState]).QueryRowContext(ctx, r.Workspace, r.Mode, r.Session).Scan(&state, &fingerprint); err != nil {
 			return err
 		}
 		for _, x := range []struct {
@@ -127,7 +129,7 @@ func (n *naive) hydrate(ctx context.Context, r *hodl.Record, body string) error 
 			{writeEntry, []any{r.Workspace, hodl.Sandbox, seq, r.ID, r.Kind, r.User, r.Session, r.JTI, r.Actor, r.At.UnixMicro(), body, recordSum}},
 			{writeWhere, []any{r.Workspace, hodl.Sandbox, seq, recordSum, "127.0.0.1", "bench"}},
 		} {
-			done, err := n.in(ctx, tx, x.text).ExecContext(ctx, x.args...)
+			done, err := tx.StmtContext(ctx, n.prepared[x.text]).ExecContext(ctx, x.args...)
 			if err != nil {
 				return err
 			}
@@ -137,11 +139,6 @@ func (n *naive) hydrate(ctx context.Context, r *hodl.Record, body string) error 
 		}
 		return nil
 	})
-}
-
-// in returns a prepared statement as one of the transaction, which closes it.
-func (n *naive) in(ctx context.Context, tx *sql.Tx, text string) *sql.Stmt {
-	return tx.StmtContext(ctx, n.prepared[text])
 }
 
 // What a record's body and commitment weigh; what they say does not matter here.
