@@ -11,6 +11,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
 	"hodl"
+	"hodl/internal/store"
 )
 
 // A snapshot is a workspace as it lies in the database, read past the server.
@@ -89,10 +90,23 @@ func scoped(ctx context.Context, t testing.TB, db *sql.DB, c setup, ws hodl.Work
 	return tx
 }
 
+// settle puts into the tables what SQLite has only promised, as the next start would.
+func settle(ctx context.Context, t testing.TB, c setup) {
+	t.Helper()
+	if c.Database != "" {
+		return
+	}
+	s, err := store.Open(ctx, store.Options{Dir: c.Data})
+	must(t, err)
+	must(t, s.Settle(ctx))
+	must(t, s.Close())
+}
+
 // look reads everything in one transaction. It opens the database anew: a
 // connection held across a kill of the server would spare SQLite its recovery.
 func look(ctx context.Context, t testing.TB, c setup, ws hodl.WorkspaceID) *snapshot {
 	t.Helper()
+	settle(ctx, t, c)
 	db := openRaw(t, c)
 	defer func() { must(t, db.Close()) }()
 	tx := scoped(ctx, t, db, c, ws)

@@ -42,6 +42,7 @@ func (w *world) query(statement string, args ...any) []string {
 
 func (w *world) database() *sql.DB {
 	w.t.Helper()
+	w.must(w.Settle(w.t.Context()))
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "hodl.db")+"?_pragma=busy_timeout(5000)")
 	w.must(err)
 	return db

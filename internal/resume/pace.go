@@ -63,7 +63,7 @@ func (s *Service) slow(u *use, name hodl.PlanName) error {
 // admission reads the rows a use is decided on, and slows a use whose workspace's
 // plan was not known before.
 func (s *Service) admission(ctx context.Context, u *use) (store.Admission, error) {
-	a, err := s.store.Admission(ctx, u.rows)
+	a, err := s.store.Prospect(ctx, u.rows)
 	if err != nil {
 		return a, err
 	}

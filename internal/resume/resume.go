@@ -30,6 +30,7 @@ type Signer interface {
 // Store is what the way of a token needs of storage.
 type Store interface {
 	Admission(ctx context.Context, u store.TokenUse) (store.Admission, error)
+	Prospect(ctx context.Context, u store.TokenUse) (store.Admission, error)
 	Hydrate(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
 	Read(ctx context.Context, u store.TokenUse, admit func(store.Admission) error, rec *hodl.Record, d hodl.RecordDetail) error
 	Record(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.RecordID) (*hodl.Record, error)

@@ -84,7 +84,7 @@ func (s *Store) AudienceNamed(ctx context.Context, ws hodl.WorkspaceID, m hodl.M
 }
 
 func (s *Store) audience(ctx context.Context, ws hodl.WorkspaceID, query string, args ...any) (a *hodl.Audience, err error) {
-	err = s.view(ctx, ws, func(q querier) error {
+	err = s.glance(ctx, ws, func(q querier) error {
 		a, err = scanAudience(q.QueryRowContext(ctx, query, args...))
 		return err
 	})
@@ -98,7 +98,7 @@ func (s *Store) Audiences(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode,
 		before = "aud_z" // sorts after every id the server makes, in any collation
 	}
 	var out []*hodl.Audience
-	err := s.view(ctx, ws, func(q querier) (err error) {
+	err := s.glance(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Audience, error) { return scanAudience(row) },
 			`select `+audienceColumns+` from audiences where workspace = $1 and mode = $2 and id < $3 and created_at >= $4 order by id desc limit $5`,
 			ws, m, before, micros(p.Since), p.Limit)
@@ -114,7 +114,7 @@ func (s *Store) RegisteredNames(ctx context.Context, ws hodl.WorkspaceID, m hodl
 		args, marks[i] = append(args, name), "$"+strconv.Itoa(i+3)
 	}
 	var out []string
-	err := s.view(ctx, ws, func(q querier) (err error) {
+	err := s.glance(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (name string, err error) { return name, row.Scan(&name) },
 			`select name from audiences where workspace = $1 and mode = $2 and name in (`+strings.Join(marks, ", ")+`)`, args...)
 		return err

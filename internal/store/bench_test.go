@@ -153,7 +153,7 @@ func drive(b *testing.B, callers int, call func(i int) error) {
 }
 
 // manyTokens mints n tokens, a session each, over several workspaces.
-func (x *bench) manyTokens(b *testing.B, n, workspaces int) []hodl.Token {
+func (x *bench) manyTokens(b testing.TB, n, workspaces int) []hodl.Token {
 	b.Helper()
 	list := []hodl.WorkspaceID{x.ws}
 	for len(list) < workspaces {

@@ -37,6 +37,11 @@ type Anchor struct {
 // Anchor appends the heads of the logs that have grown to the server's log, and
 // returns how many. It appends none when another server has just done so.
 func (s *Store) Anchor(ctx context.Context) (int, error) {
+	for some := range slices.Chunk(s.engine.owing(), few) {
+		if err := s.writer.settle(ctx, scopeOf(some)); err != nil {
+			return 0, err
+		}
+	}
 	ahead, err := s.logs(ctx, sqliteLogsAhead, `hodl_logs_ahead($1)`, anchorMost)
 	if err != nil || len(ahead) == 0 {
 		return 0, err
@@ -124,13 +129,22 @@ func (a *anchoring) partitions() []partition {
 	return list
 }
 
-// scope names the workspaces, as row-level security takes them.
+// scope names the workspaces.
 func (a *anchoring) scope() hodl.WorkspaceID {
-	var names []string
+	var names []hodl.WorkspaceID
 	for _, p := range a.partitions() {
-		if n := len(names); n == 0 || names[n-1] != string(p.ws) {
-			names = append(names, string(p.ws))
+		if n := len(names); n == 0 || names[n-1] != p.ws {
+			names = append(names, p.ws)
 		}
+	}
+	return scopeOf(names)
+}
+
+// scopeOf names workspaces as row-level security takes them.
+func scopeOf(list []hodl.WorkspaceID) hodl.WorkspaceID {
+	names := make([]string, len(list))
+	for i, ws := range list {
+		names[i] = string(ws)
 	}
 	return hodl.WorkspaceID(strings.Join(names, ","))
 }

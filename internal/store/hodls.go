@@ -42,7 +42,7 @@ func (s *Store) scanHodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, 
 
 // hodls runs a query for hodls of a workspace and mode.
 func (s *Store) hodls(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, text string, args ...any) (out []*hodl.Hodl, err error) {
-	err = s.view(ctx, ws, func(q querier) (err error) {
+	err = s.glance(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (*hodl.Hodl, error) { return s.scanHodl(ctx, ws, m, row) }, text, args...)
 		return err
 	})
@@ -65,7 +65,7 @@ func (s *Store) Hodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user
 // undone.
 func (s *Store) DeletedHodl(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, id hodl.HodlID) (*hodl.Hodl, error) {
 	var out *hodl.Hodl
-	err := s.view(ctx, ws, func(q querier) (err error) {
+	err := s.glance(ctx, ws, func(q querier) (err error) {
 		out, err = s.scanHodl(ctx, ws, m, q.QueryRowContext(ctx, `select `+hodlColumns+` from hodls h
 			where workspace = $1 and mode = $2 and member = $3 and id = $4 and (deleted_at = 0 or deleted_at > $5)`, ws, m, user, id, micros(s.undoable())))
 		return err
@@ -125,7 +125,7 @@ func (s *Store) HodlsThere(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode
 	}
 	there := map[content]bool{}
 	taken := map[hodl.HodlID]bool{}
-	err := s.view(ctx, ws, func(q querier) error {
+	err := s.glance(ctx, ws, func(q querier) error {
 		places, args := list(digests, ws, m, user)
 		same, err := rowsOf(ctx, q, scanContent, `select known, title, note from hodls where workspace = $1 and mode = $2 and member = $3 and deleted_at = 0 and known in (`+places+`)`, args...)
 		if err != nil {

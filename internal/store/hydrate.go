@@ -51,11 +51,31 @@ type TokenUse struct {
 
 func (u TokenUse) partition() partition { return partition{u.Workspace, u.Mode} }
 
-// Admission reads what decides on a use, without a lock: good enough to refuse
-// early, never to admit.
+// lane is the log the use is of, unless it touches more than that log, its token, its
+// session and its month.
+func (u TokenUse) lane() *partition {
+	if u.Delegated || u.Proof != nil {
+		return nil
+	}
+	p := u.partition()
+	return &p
+}
+
+// Admission reads what decides on a use, without a lock: good enough to tell, never to
+// admit.
 func (s *Store) Admission(ctx context.Context, u TokenUse) (Admission, error) {
+	return u.admission(ctx, s.view)
+}
+
+// Prospect is the admission as it was a moment ago, when something was only promised
+// since: good enough to refuse early.
+func (s *Store) Prospect(ctx context.Context, u TokenUse) (Admission, error) {
+	return u.admission(ctx, s.glance)
+}
+
+func (u TokenUse) admission(ctx context.Context, view func(context.Context, hodl.WorkspaceID, func(querier) error) error) (Admission, error) {
 	r := newRows()
-	err := s.view(ctx, u.Workspace, func(q querier) error {
+	err := view(ctx, u.Workspace, func(q querier) error {
 		if err := u.seen(ctx, q); err != nil {
 			return err
 		}
@@ -104,6 +124,7 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 	month := hodl.Month(u.At)
 	var at Place
 	err = s.writer.do(ctx, &write{
+		lane: u.lane(),
 		need: func(r *rows) {
 			r.wantLog(p)
 			r.wantProof(p, u.Proof)
@@ -169,6 +190,7 @@ func (s *Store) Read(ctx context.Context, u TokenUse, admit func(Admission) erro
 	p := u.partition()
 	var at Place
 	err = s.writer.do(ctx, &write{
+		lane: u.lane(),
 		need: func(r *rows) {
 			r.wantLog(p)
 			r.wantProof(p, u.Proof)
@@ -254,6 +276,7 @@ func (s *Store) Append(ctx context.Context, rec *hodl.Record, d hodl.RecordDetai
 	}
 	p := partition{rec.Workspace, rec.Mode}
 	return s.writer.do(ctx, &write{
+		lane: &p,
 		need: func(r *rows) { r.wantLog(p) },
 		decide: func(r *rows) error {
 			if _, err := r.log(p); err != nil {

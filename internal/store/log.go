@@ -66,17 +66,24 @@ const rootsKept = 50_000
 // check refuses to grow a head that nobody signed: whoever changes one past hodl
 // does not get a signature for it.
 func (n *notary) check(r *rows) error {
-	s := n.signer.Load()
-	if s == nil {
-		return nil
-	}
 	for p, l := range r.logs {
-		if l == nil || l.size == 0 || n.roots[p] == l.tree.Root() {
+		if l == nil || l.size == 0 {
 			continue
 		}
-		if err := (*s).Check(n.checkpoint(p, l.size, l.tree.Root()), l.signed); err != nil {
-			return brokenLog(p, "%v", err)
+		if err := n.checkHead(p, l); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (n *notary) checkHead(p partition, l *logRow) error {
+	s, root := n.signer.Load(), l.tree.Root()
+	if s == nil || n.roots[p] == root {
+		return nil
+	}
+	if err := (*s).Check(n.checkpoint(p, l.size, root), l.signed); err != nil {
+		return brokenLog(p, "%v", err)
 	}
 	return nil
 }
@@ -98,16 +105,17 @@ func LogOrigin(server string, ws hodl.WorkspaceID, m hodl.Mode) string {
 // few is how many heads one goroutine signs before another helps.
 const few = 8
 
-// sign signs the heads of the logs that have grown, each once in a batch.
-func (n *notary) sign(r *rows) {
+// sign begins to sign the heads of the logs that have grown, each once in a batch, and
+// returns what waits for the end of it.
+func (n *notary) sign(r *rows) (wait func()) {
 	s := n.signer.Load()
 	if s == nil {
 		for _, l := range r.logs {
-			if l != nil {
+			if l != nil && l.signedAt != l.size {
 				l.signed = []byte{} // what was signed is another head
 			}
 		}
-		return
+		return func() {}
 	}
 	if len(n.roots) > rootsKept {
 		clear(n.roots)
@@ -128,7 +136,7 @@ func (n *notary) sign(r *rows) {
 			}
 		})
 	}
-	group.Wait()
+	return group.Wait
 }
 
 // SignLogs has every log signed from now on.

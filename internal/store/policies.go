@@ -62,7 +62,7 @@ func (s *Store) policies(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, 
 	err = rereading(func() error {
 		out = nil
 		var list []policyRow
-		err := s.view(ctx, ws, func(q querier) (err error) {
+		err := s.glance(ctx, ws, func(q querier) (err error) {
 			list, err = rowsOf(ctx, q, scanPolicy, `select `+policyColumns+` from redaction_policies p
 				where p.workspace = $1 and p.mode = $2 and p.document is not null`+where, append([]any{ws, m}, args...)...)
 			return err
@@ -140,7 +140,7 @@ func (s *Store) PoliciesNamed(ctx context.Context, ws hodl.WorkspaceID, m hodl.M
 	err = rereading(func() error {
 		out = Policies{ByName: map[string]*hodl.Policy{}}
 		var list []policyRow
-		err := s.view(ctx, ws, func(q querier) (err error) {
+		err := s.glance(ctx, ws, func(q querier) (err error) {
 			list, err = rowsOf(ctx, q, out.scan, query, args...)
 			return err
 		})

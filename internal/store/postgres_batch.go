@@ -15,6 +15,11 @@ import (
 
 func (e *postgres) name() string { return "postgres" }
 
+// PostgreSQL promises nothing: it writes a page once for many batches.
+func (e *postgres) owes(hodl.WorkspaceID) bool                     { return false }
+func (e *postgres) owing() []hodl.WorkspaceID                      { return nil }
+func (e *postgres) settle(context.Context, hodl.WorkspaceID) error { return nil }
+
 func (e *postgres) close() error {
 	e.writes.Close()
 	err := e.db.Close()
@@ -143,7 +148,7 @@ func (e *postgres) commitOn(ctx context.Context, conn *pgx.Conn, batch []*write)
 		return false, err
 	}
 	decideAll(r, batch)
-	e.notary.sign(r)
+	e.notary.sign(r)()
 	save := &pgx.Batch{}
 	queueSaves(save, r)
 	save.Queue("commit")

@@ -65,6 +65,8 @@ func (x *tenants) fill(t *testing.T) [32]byte {
 	// As if the log had 256 records.
 	_, err = x.db.Raw.Exec(`insert into log_tiles (workspace, mode, level, tile, hashes) values ($1, 'live', 1, 0, '')`, x.ws)
 	must(t, err)
+	_, err = x.db.Raw.Exec(`insert into journal (place, workspace, mode, entry) select coalesce(max(place), 0) + 1, $1, 'live', '{}' from journal`, x.ws)
+	must(t, err)
 	_, err = x.db.Raw.Exec(`insert into anchor_keys (workspace, mode, key) values ($1, 'live', '')`, x.ws)
 	must(t, err)
 	_, err = x.db.Raw.Exec(`insert into anchors (workspace, mode, place, size, root) values ($1, 'live', 0, 1, '')`, x.ws)

@@ -57,8 +57,14 @@ func restoreSQLite(ctx context.Context, o Options, r Restoration, list []migrati
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	err = inTx(ctx, db, func(tx *sql.Tx) error { return r.fill(ctx, tx, false, list) })
+	err = inTx(ctx, db, func(tx *sql.Tx) error {
+		_, err := r.fill(ctx, tx, false, list)
+		return err
+	})
 	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if err := keepAll(ctx, o, nil); err != nil {
 		return err
 	}
 	return flushFile(file)
@@ -85,7 +91,8 @@ func restorePostgres(ctx context.Context, o Options, r Restoration, list []migra
 	if err := db.PingContext(ctx); err != nil {
 		return fmt.Errorf("reach PostgreSQL at %s: %w", redactURL(ownerOf(o)), err)
 	}
-	err = inTx(ctx, db, func(tx *sql.Tx) error {
+	var promises []restoredPromise
+	err = inTx(ctx, db, func(tx *sql.Tx) (err error) {
 		if err := oneAtATime(ctx)(tx); err != nil {
 			return err
 		}
@@ -96,44 +103,88 @@ func restorePostgres(ctx context.Context, o Options, r Restoration, list []migra
 		if there {
 			return errors.New("there is a hodl database already: restore into an empty one")
 		}
-		return r.fill(ctx, tx, true, list)
+		promises, err = r.fill(ctx, tx, true, list)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	return grant(ctx, db, config.User)
+	if err := grant(ctx, db, config.User); err != nil {
+		return err
+	}
+	if err := keepAll(ctx, o, promises); err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, `truncate journal`)
+	return wrap(err, "clear the journal")
 }
 
-// fill makes the tables, fills them and brings them up to date.
-func (r Restoration) fill(ctx context.Context, tx *sql.Tx, pg bool, list []migration) error {
-	if err := applyAll(ctx, tx, list, func(m migration) bool { return m.number <= r.Schema }); err != nil {
+// A promise of the journal that a backup holds.
+type restoredPromise struct {
+	partition
+	entry string
+}
+
+func scanPromise(row *sql.Rows) (x restoredPromise, err error) {
+	var place int64
+	return x, row.Scan(&place, &x.ws, &x.mode, &x.entry)
+}
+
+// keepAll puts what SQLite had only promised when it was backed up into the tables.
+func keepAll(ctx context.Context, o Options, promises []restoredPromise) (err error) {
+	s, err := Open(ctx, o) // which SQLite takes for the occasion to do it
+	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, x := range promises {
+		w, err := s.notary.keep(x.partition, x.entry)
+		if err == nil {
+			err = s.writer.do(ctx, w)
+		}
+		if err != nil {
+			return wrap(err, "keep what the journal promises")
+		}
+	}
+	return nil
+}
+
+// fill makes the tables, fills them and brings them up to date. It returns what SQLite
+// had promised and not kept.
+func (r Restoration) fill(ctx context.Context, tx *sql.Tx, pg bool, list []migration) (promises []restoredPromise, err error) {
+	if err := applyAll(ctx, tx, list, func(m migration) bool { return m.number <= r.Schema }); err != nil {
+		return nil, err
 	}
 	bound, err := boundTables(ctx, tx, pg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := alterAll(ctx, tx, bound, "no force row level security"); err != nil {
-		return err
+		return nil, err
 	}
 	tables, err := tablesOf(ctx, tx, pg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l := &Loader{tx: tx, tables: map[string]Table{}}
 	for _, t := range tables {
 		l.tables[t.Name] = t
 	}
 	if err := errors.Join(r.Load(ctx, l), l.flush(ctx)); err != nil {
-		return err
+		return nil, err
+	}
+	if _, there := l.tables["journal"]; there {
+		if promises, err = rowsOf(ctx, tx, scanPromise, journalRows); err != nil {
+			return nil, err
+		}
 	}
 	if err := alterAll(ctx, tx, bound, "force row level security"); err != nil {
-		return err
+		return nil, err
 	}
 	if err := applyAll(ctx, tx, list, func(m migration) bool { return m.number > r.Schema }); err != nil {
-		return err
+		return nil, err
 	}
-	return r.Verify(ctx, &Snapshot{tx: tx, pg: pg})
+	return promises, r.Verify(ctx, &Snapshot{tx: tx, pg: pg})
 }
 
 func applyAll(ctx context.Context, tx *sql.Tx, list []migration, wanted func(migration) bool) error {

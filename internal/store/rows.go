@@ -44,12 +44,35 @@ type rows struct {
 func needed(batch []*write) *rows {
 	r := newRows()
 	for _, w := range batch {
-		w.need(r)
-		for _, k := range w.seals {
-			r.dataKeys[k] = false
-		}
+		r.ask(w)
 	}
 	return r
+}
+
+// ask adds what a write wants.
+func (r *rows) ask(w *write) {
+	w.need(r)
+	for _, k := range w.seals {
+		r.dataKeys[k] = false
+	}
+}
+
+// partitions are those of the rows that hydrations change as well.
+func (r *rows) partitions() map[partition]bool {
+	out := map[partition]bool{}
+	for p := range r.logs {
+		out[p] = true
+	}
+	for k := range r.usage {
+		out[k.partition] = true
+	}
+	for k := range r.tokens {
+		out[k.partition] = true
+	}
+	for k := range r.sessions {
+		out[k.partition] = true
+	}
+	return out
 }
 
 func newRows() *rows {
@@ -97,6 +120,7 @@ type logRow struct {
 	before   *ledger.Frontier // the tree as it was read, once it has grown
 	added    []ledger.Hash    // the leaves after it
 	signed   []byte           // the signatures of the head
+	signedAt int64            // the size they were promised for, in the journal; 0 for none
 	epoch    int64            // tokens minted at a place from here on are under no revocation of many
 	plan     hodl.PlanName
 	limits   hodl.TokenLimits
@@ -242,13 +266,17 @@ type recordRow struct {
 // The caller has named the log among its needs.
 func (r *rows) append(p partition, rec *preparedRecord) int64 {
 	log := r.logs[p]
-	seq := log.size
+	row := rec.at(p, log.size)
+	r.add(log, row)
+	return row.seq
+}
+
+// add puts a record at the end of its log.
+func (r *rows) add(log *logRow, row recordRow) {
 	log.size++
 	log.dirty = true
-	row := rec.at(p, seq)
 	r.records = append(r.records, row)
-	r.grow(p, log, row.commitment)
-	return seq
+	r.grow(row.partition, log, row.commitment)
 }
 
 // revoke ends every token of a session: those in the database, and those the

@@ -125,7 +125,7 @@ type Tag struct {
 // order of their bytes.
 func (s *Store) Tags(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, user hodl.UserID, prefix, after string, limit int) ([]Tag, error) {
 	var out []Tag
-	err := s.view(ctx, ws, func(q querier) (err error) {
+	err := s.glance(ctx, ws, func(q querier) (err error) {
 		out, err = rowsOf(ctx, q, func(row *sql.Rows) (t Tag, err error) { return t, row.Scan(&t.Tag, &t.Hodls) },
 			`select tag, hodls from hodl_tags where workspace = $1 and mode = $2 and member = $3 and tag >= $4 and tag < $5 and tag > $6 and hodls > 0
 			order by tag limit $7`, ws, m, user, prefix, prefix+string(utf8.MaxRune), after, limit)

@@ -357,7 +357,7 @@ func (s *Store) Version(ctx context.Context, ws hodl.WorkspaceID, m hodl.Mode, i
 	body := &VersionBody{}
 	err := rereading(func() error {
 		var sealed []byte
-		err := s.view(ctx, ws, func(q querier) error {
+		err := s.glance(ctx, ws, func(q querier) error {
 			return q.QueryRowContext(ctx, `select body from session_versions where workspace = $1 and mode = $2 and session = $3 and fingerprint = $4`,
 				ws, m, id, fingerprint).Scan(&sealed)
 		})

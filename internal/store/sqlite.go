@@ -27,6 +27,7 @@ type sqlite struct {
 	stmts  *sqliteStatements
 	notary *notary
 	log    *checkpointer
+	journal
 }
 
 func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, error) {
@@ -50,7 +51,7 @@ func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, er
 	}
 	reads.SetMaxOpenConns(sqliteReaders)
 	reads.SetMaxIdleConns(sqliteReaders)
-	e := &sqlite{db: db, reads: reads, notary: n}
+	e := &sqlite{db: db, reads: reads, notary: n, journal: journal{version: unknown, owed: map[partition]bool{}}}
 	if e.conn, err = db.Conn(ctx); err != nil {
 		return nil, nil, errors.Join(err, db.Close(), reads.Close())
 	}
@@ -58,6 +59,9 @@ func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, er
 		return nil, nil, errors.Join(err, e.conn.Close(), db.Close(), reads.Close())
 	}
 	e.stmts = &sqliteStatements{e.conn, map[string]*sql.Stmt{}}
+	if err := e.commit(ctx, nil); err != nil { // what a crash left in the journal
+		return nil, nil, errors.Join(err, e.close())
+	}
 	return e, reads, nil
 }
 
@@ -88,8 +92,12 @@ func sqliteURL(file, pragma string) string {
 func (e *sqlite) name() string { return "sqlite" }
 
 func (e *sqlite) close() error {
+	var err error
+	if e.owes("") {
+		err = e.settle(context.Background(), "")
+	}
 	e.stmts.close()
-	return errors.Join(e.log.close(), e.reads.Close(), e.conn.Close(), e.db.Close())
+	return errors.Join(err, e.log.close(), e.reads.Close(), e.conn.Close(), e.db.Close())
 }
 
 func (e *sqlite) view(_ context.Context, _ hodl.WorkspaceID, read func(querier) error) error {
@@ -104,11 +112,18 @@ func (e *sqlite) across(_ context.Context, read func(querier) error) error {
 	return lost(read(e.reads))
 }
 
-// change waits for its turn with the writer: nobody else may write. The
+// change waits for its turn with the writer: nobody else may write. What was promised
+// to the workspace is kept before. The
 // transaction is the writer's, not the caller's: were it to end with the caller's
 // context, database/sql might close the one connection that writes.
-func (e *sqlite) change(ctx context.Context, w *writer, _ hodl.WorkspaceID, run func(*sql.Tx) error) error {
+func (e *sqlite) change(ctx context.Context, w *writer, ws hodl.WorkspaceID, run func(*sql.Tx) error) error {
 	return w.do(ctx, &write{alone: func(ctx context.Context) error {
+		if e.owes(ws) {
+			if err := e.settle(ctx, ws); err != nil {
+				return err
+			}
+		}
+		e.journal.drop(ws)
 		return lost(inTx(ctx, e.conn, run))
 	}})
 }
@@ -131,33 +146,7 @@ func inTx(ctx context.Context, db beginner, run func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// commit begins and ends its transaction by statements: those of database/sql
-// would prepare every other statement anew each time.
+// commit runs a batch with what is due of the journal.
 func (e *sqlite) commit(ctx context.Context, batch []*write) error {
-	r := needed(batch)
-	t := &sqliteTx{ctx, e.stmts}
-	e.log.between()
-	if err := t.exec(sqliteBegin); err != nil {
-		return lost(err)
-	}
-	committed := false
-	defer func() {
-		if !committed {
-			_ = t.exec(sqliteRollback) // it fails when SQLite has done so itself
-		}
-	}()
-	if err := t.load(r); err != nil {
-		return lost(err)
-	}
-	if err := e.notary.check(r); err != nil {
-		return err
-	}
-	decideAll(r, batch)
-	e.notary.sign(r)
-	if err := t.save(r); err != nil {
-		return lost(err)
-	}
-	err := t.exec(sqliteCommit)
-	committed = err == nil
-	return lost(err)
+	return e.transact(ctx, batch, func(partition) bool { return false })
 }

@@ -68,26 +68,37 @@ func (t *sqliteTx) QueryRowContext(ctx context.Context, text string, args ...any
 	return st.QueryRowContext(ctx, args...)
 }
 
-// load fills r. The transaction is immediate, so every row read is locked.
+// load fills r, but for the rows it has of a lane. The transaction is immediate, so
+// every row read is locked.
 func (t *sqliteTx) load(r *rows) error {
 	var logs, usage, tokens, sessions, hodls, once, proofs, keys []any
 	for k := range r.dataKeys {
 		keys = append(keys, string(k.ws), int64(k.version))
 	}
-	for k := range r.logs {
-		logs = append(logs, string(k.ws), string(k.mode))
+	for k, x := range r.logs {
+		if x == nil {
+			logs = append(logs, string(k.ws), string(k.mode))
+		}
 	}
-	for k := range r.usage {
-		usage = append(usage, string(k.ws), string(k.mode), k.month)
+	for k, x := range r.usage {
+		if x == nil {
+			usage = append(usage, string(k.ws), string(k.mode), k.month)
+		}
 	}
-	for k := range r.tokens {
-		tokens = append(tokens, string(k.ws), string(k.mode), string(k.id))
+	for k, x := range r.tokens {
+		if x == nil {
+			tokens = append(tokens, string(k.ws), string(k.mode), string(k.id))
+		}
 	}
-	for k := range r.sessions {
-		sessions = append(sessions, string(k.ws), string(k.mode), string(k.id))
+	for k, x := range r.sessions {
+		if x == nil {
+			sessions = append(sessions, string(k.ws), string(k.mode), string(k.id))
+		}
 	}
-	for k := range r.hodls {
-		hodls = append(hodls, string(k.ws), string(k.mode), string(k.member), string(k.id))
+	for k, x := range r.hodls {
+		if x == nil {
+			hodls = append(hodls, string(k.ws), string(k.mode), string(k.member), string(k.id))
+		}
 	}
 	for k := range r.once {
 		once = append(once, string(k.ws), string(k.mode), k.name)
@@ -175,7 +186,15 @@ func found(err error) (bool, error) {
 
 // save writes what was decided.
 func (t *sqliteTx) save(r *rows) error {
-	for _, step := range []func(*rows) error{t.saveEnds, t.saveLogs, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveProofs, t.saveRecords, t.saveTiles, t.saveOnce} {
+	if err := t.saveRows(r); err != nil {
+		return err
+	}
+	return t.saveLogs(r)
+}
+
+// saveRows writes all but the heads, which may still be waiting for their signatures.
+func (t *sqliteTx) saveRows(r *rows) error {
+	for _, step := range []func(*rows) error{t.saveEnds, t.saveUsage, t.saveTokens, t.saveSessions, t.saveHodls, t.saveProofs, t.saveRecords, t.saveTiles, t.saveOnce} {
 		if err := step(r); err != nil {
 			return err
 		}

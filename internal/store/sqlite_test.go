@@ -73,6 +73,7 @@ func TestTwoHandlesOnOneFolder(t *testing.T) {
 		}
 	})
 	wg.Wait()
+	must(t, server.Settle(context.Background()))
 	for _, b := range []*bench{server, command} {
 		if got, want := b.records(t), 2*callers*each; got != want {
 			t.Errorf("%d records, want %d", got, want)

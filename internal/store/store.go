@@ -124,8 +124,22 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// view reads as workspace ws.
+// view reads as workspace ws, whose promises are kept before.
 func (s *Store) view(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error {
+	if err := s.writer.settle(ctx, ws); err != nil {
+		return err
+	}
+	return s.glance(ctx, ws, read)
+}
+
+// Settle puts everything that was promised, by this process or another, into its tables:
+// for who reads the database past the store.
+func (s *Store) Settle(ctx context.Context) error {
+	return s.writer.do(ctx, &write{alone: func(ctx context.Context) error { return s.engine.settle(ctx, "") }})
+}
+
+// glance reads what no promise changes, or what may be a moment old.
+func (s *Store) glance(ctx context.Context, ws hodl.WorkspaceID, read func(querier) error) error {
 	return rereading(func() error { return s.engine.view(ctx, ws, read) })
 }
 

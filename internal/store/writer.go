@@ -25,6 +25,12 @@ type engine interface {
 	// across reads past the borders of workspaces, as the role that owns the tables.
 	across(ctx context.Context, read func(querier) error) error
 	change(ctx context.Context, w *writer, ws hodl.WorkspaceID, write func(*sql.Tx) error) error
+	// owes reports whether something that was promised to a workspace of scope, which is
+	// several between commas or "" for all, is not in its tables yet. owing lists those,
+	// and settle sees to it.
+	owes(scope hodl.WorkspaceID) bool
+	owing() []hodl.WorkspaceID
+	settle(ctx context.Context, scope hodl.WorkspaceID) error
 	hodlEngine
 	close() error
 }
@@ -36,6 +42,7 @@ type engine interface {
 type write struct {
 	need   func(*rows)
 	decide func(*rows) error
+	lane   *partition                      // of one that appends to this log, counts for it, and does nothing else
 	seals  []dataKeyRef                    // what the sealed values it saves were sealed with
 	alone  func(ctx context.Context) error // instead of both: a transaction of its own
 	ctx    context.Context                 // the caller's: a write whose caller left before its turn is not made
@@ -148,6 +155,23 @@ func (w *writer) doAll(ctx context.Context, all []*write) []error {
 	return errs
 }
 
+// settle waits until what was promised to scope is in its tables. A full queue only
+// delays it: to refuse a read for the writes would be odd.
+func (w *writer) settle(ctx context.Context, scope hodl.WorkspaceID) error {
+	if !w.engine.owes(scope) {
+		return nil
+	}
+	x := &write{ctx: ctx, done: make(chan struct{}), alone: func(ctx context.Context) error { return w.engine.settle(ctx, scope) }}
+	select {
+	case w.queue <- x:
+		return w.await(ctx, x)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.quit:
+		return unavailable(nil, "the server is stopping")
+	}
+}
+
 // close lets the queue run empty and stops the goroutine.
 func (w *writer) close() {
 	w.once.Do(func() { close(w.quit) })
@@ -175,11 +199,15 @@ func (w *writer) run() {
 // Without the linger, callers that answer each other's commits settle at batches
 // of half their number.
 func (w *writer) collect(batch []*write) []*write {
-	select {
-	case x := <-w.queue:
-		batch = append(batch, x)
-	case <-w.quit:
-		return w.drain(batch)
+	for len(batch) == 0 {
+		select {
+		case x := <-w.queue:
+			batch = append(batch, x)
+		case <-w.quit:
+			return w.drain(batch)
+		case <-w.quiet():
+			_ = guard(func() error { return w.engine.settle(context.Background(), "") }) // else the next write does it, or says why not
+		}
 	}
 	batch = w.drain(batch)
 	if len(batch) >= w.expected {
@@ -196,6 +224,18 @@ func (w *writer) collect(batch []*write) []*write {
 		}
 	}
 	return batch
+}
+
+// rest is how long nobody writes until what was promised is kept.
+const rest = 50 * time.Millisecond
+
+// quiet ends when there was no write for a while and there is something to do.
+func (w *writer) quiet() <-chan time.Time {
+	if !w.engine.owes("") {
+		return nil
+	}
+	w.timer.Reset(rest)
+	return w.timer.C
 }
 
 func (w *writer) drain(batch []*write) []*write {

@@ -33,7 +33,7 @@ func testExactQuota(t *testing.T, w *world) {
 	plan, err := hodl.PlanOf(hodl.Developer)
 	must(t, err)
 	before := int(plan.Hydrations) - left
-	exec(t, w.db.Raw, `insert into usage (workspace, mode, month, hydrations) values ($1, 'live', $2, $3)`, w.ws, hodl.Month(start), before)
+	exec(t, w.raw(t), `insert into usage (workspace, mode, month, hydrations) values ($1, 'live', $2, $3)`, w.ws, hodl.Month(start), before)
 	s := w.session(t, "word")
 	tokens := make([]hodl.Token, 4*left)
 	for i := range tokens {

@@ -147,7 +147,7 @@ func (w *world) unguard(t testing.TB, triggers map[string]string) {
 		if w.Engine() == "postgres" {
 			text += " on " + table
 		}
-		exec(t, w.db.Raw, text)
+		exec(t, w.raw(t), text)
 	}
 }
 
@@ -171,12 +171,12 @@ func testLogMadeLater(t *testing.T, w *world) {
 	w.fill(t, 600)
 	before, err := w.LogHead(t.Context(), w.ws, hodl.Live)
 	must(t, err)
-	exec(t, w.db.Raw, `update log_heads set signatures = '' where workspace = $1`, w.ws)
+	exec(t, w.raw(t), `update log_heads set signatures = '' where workspace = $1`, w.ws)
 	must(t, w.CheckLogs(t.Context()))
 	w.checkLog(t, w.ws, hodl.Live)
 	w.unguard(t, allGuards)
-	exec(t, w.db.Raw, `update log_heads set tree = '', signatures = '' where workspace = $1`, w.ws)
-	exec(t, w.db.Raw, `delete from log_tiles where workspace = $1`, w.ws)
+	exec(t, w.raw(t), `update log_heads set tree = '', signatures = '' where workspace = $1`, w.ws)
+	exec(t, w.raw(t), `delete from log_tiles where workspace = $1`, w.ws)
 	must(t, w.CheckLogs(t.Context()))
 	w.checkLog(t, w.ws, hodl.Live)
 	after, err := w.LogHead(t.Context(), w.ws, hodl.Live)
@@ -201,7 +201,7 @@ func testLogTampered(t *testing.T, w *world) {
 		"another size":        {`update log_heads set size = 301 where size > 0 and workspace = $1`, "counts 301 records and the last is number 299"},
 		"the tree of another": {`update log_heads set tree = (select hashes from log_tiles where level = 0 and tile = 0) where size > 0 and workspace = $1`, "its head is damaged"},
 	} {
-		tx, err := w.db.Raw.BeginTx(t.Context(), nil)
+		tx, err := w.raw(t).BeginTx(t.Context(), nil)
 		must(t, err)
 		// What is put back afterwards.
 		saved := map[string]string{"records_kept": "access_records", "tiles_kept": "log_tiles", "heads_kept": "log_heads"}
@@ -219,9 +219,9 @@ func testLogTampered(t *testing.T, w *world) {
 			t.Errorf("%s: %v does not tell that %s", name, err, change[1])
 		}
 		for copied, table := range saved {
-			exec(t, w.db.Raw, `delete from `+table)
-			exec(t, w.db.Raw, `insert into `+table+` select * from `+copied)
-			exec(t, w.db.Raw, `drop table `+copied)
+			exec(t, w.raw(t), `delete from `+table)
+			exec(t, w.raw(t), `insert into `+table+` select * from `+copied)
+			exec(t, w.raw(t), `drop table `+copied)
 		}
 		must(t, w.CheckLogs(t.Context()))
 	}
@@ -233,7 +233,7 @@ func testLogAppendOnly(t *testing.T, w *world) {
 		`delete from log_heads`, `delete from log_tiles`, `update log_tiles set hashes = ''`,
 		`update log_heads set size = size - 1 where size > 0`, `update log_heads set size = size + 1 where size > 0`,
 	} {
-		_, err := w.db.Raw.ExecContext(t.Context(), text)
+		_, err := w.raw(t).ExecContext(t.Context(), text)
 		if err == nil {
 			t.Errorf("%s: was not refused", text)
 			continue
@@ -264,6 +264,7 @@ func testServerLog(t *testing.T, w *world) {
 		}
 		must(t, w.Append(ctx, rec, detail))
 		w.clock.advance(time.Second)
+		must(t, w.Settle(ctx))
 		n, err := w.at(i).Anchor(ctx)
 		must(t, err)
 		equal(t, "heads appended", n, 1)
@@ -329,6 +330,7 @@ func testServerLogAtOnce(t *testing.T, w *world) {
 			must(t, w.Append(ctx, rec, detail))
 		}
 		w.clock.advance(time.Second)
+		must(t, w.Settle(ctx))
 		got := together(8, func(i int) error {
 			_, err := w.at(i).Anchor(ctx)
 			return err
@@ -386,7 +388,7 @@ func testEraseUser(t *testing.T, w *world) {
 	equal(t, "what would go", got, want)
 	equal(t, "details while it is dry", one[int](t, w, `select count(*) from access_details where workspace = $1`, w.ws), 262)
 	// Nothing else takes them.
-	if _, err := w.db.Raw.ExecContext(ctx, `delete from access_details where workspace = $1 and seq = 0`, w.ws); err == nil {
+	if _, err := w.raw(t).ExecContext(ctx, `delete from access_details where workspace = $1 and seq = 0`, w.ws); err == nil {
 		t.Error("details were deleted though nobody was erased")
 	}
 	before, err := w.Receipt(ctx, w.ws, hodl.Live, 5)
@@ -398,7 +400,7 @@ func testEraseUser(t *testing.T, w *world) {
 	for table, left := range map[string]int{"sessions": 1, "session_versions": 1, "hodls": 0, "hodl_tags": 0, "access_details": 3, "access_records": 264} {
 		equal(t, table, one[int](t, w, `select count(*) from `+table+` where workspace = $1`, w.ws), left)
 	}
-	if _, err := w.db.Raw.ExecContext(ctx, `delete from access_details where workspace = $1`, w.ws); err == nil {
+	if _, err := w.raw(t).ExecContext(ctx, `delete from access_details where workspace = $1`, w.ws); err == nil {
 		t.Error("the details of others were deleted")
 	}
 	commitment := one[[]byte](t, w, `select commitment from access_records where workspace = $1 and mode = 'live' and seq = 5`, w.ws)

@@ -258,7 +258,7 @@ func testForgetAnswers(t *testing.T, w *world) {
 	a := w.asking()
 	must(t, func() error { _, err := a.ask(t.Context(), w.Store, w.hodl(w.Store)); return err }())
 	columns := `workspace, mode, name, request, answer, expires_at`
-	exec(t, w.db.Raw, `insert into idempotency_keys (`+columns+`) with recursive n (i) as (select 1 union all select i + 1 from n where i < 1100)
+	exec(t, w.raw(t), `insert into idempotency_keys (`+columns+`) with recursive n (i) as (select 1 union all select i + 1 from n where i < 1100)
 		select workspace, mode, 'old ' || i, request, answer, $1 from idempotency_keys, n`, w.Now().Add(-time.Second).UnixMicro())
 	n, err := w.ForgetAnswers(t.Context())
 	must(t, err)

@@ -116,7 +116,7 @@ func testPoliciesAreSealed(t *testing.T, w *world) {
 	ctx := t.Context()
 	w.putPolicy(t, hodl.Live, "ours", words("zanzibar"))
 	w.putPolicy(t, hodl.Live, "ours", words("zanzibar", "other"))
-	rows, err := w.db.Raw.QueryContext(ctx, `select document from redaction_policies`)
+	rows, err := w.raw(t).QueryContext(ctx, `select document from redaction_policies`)
 	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -129,7 +129,7 @@ func testPoliciesAreSealed(t *testing.T, w *world) {
 	must(t, rows.Err())
 	must(t, w.DeletePolicy(ctx, w.ws, hodl.Live, "ours", func(*hodl.Policy) error { return nil }))
 	var kept int
-	must(t, w.db.Raw.QueryRowContext(ctx, `select count(*) from redaction_policies where document is not null`).Scan(&kept))
+	must(t, w.raw(t).QueryRowContext(ctx, `select count(*) from redaction_policies where document is not null`).Scan(&kept))
 	equal(t, "documents after the deletion", kept, 0)
 }
 

@@ -18,7 +18,7 @@ import (
 // its size.
 func (w *world) checkLog(t testing.TB, ws hodl.WorkspaceID, m hodl.Mode) int {
 	t.Helper()
-	rows, err := w.db.Raw.QueryContext(t.Context(), `select r.seq, r.body, r.commitment, d.salt from access_records r
+	rows, err := w.raw(t).QueryContext(t.Context(), `select r.seq, r.body, r.commitment, d.salt from access_records r
 		join access_details d on d.workspace = r.workspace and d.mode = r.mode and d.seq = r.seq
 		where r.workspace = $1 and r.mode = $2 order by r.seq`, ws, m)
 	must(t, err)
@@ -143,7 +143,7 @@ func testImmutable(t *testing.T, w *world) {
 		statements = append(statements, `truncate access_records`, `truncate access_details`)
 	}
 	for _, text := range statements {
-		if _, err := w.db.Raw.ExecContext(t.Context(), text); err == nil {
+		if _, err := w.raw(t).ExecContext(t.Context(), text); err == nil {
 			t.Errorf("%s: was not refused", text)
 		} else {
 			contains(t, err.Error(), "immutable")
@@ -185,7 +185,7 @@ func testMixedLog(t *testing.T, w *world) {
 // eventsOf lists the events of a session in the outbox, oldest first.
 func (w *world) eventsOf(t testing.TB, id hodl.SessionID) []hodl.EventType {
 	t.Helper()
-	rows, err := w.db.Raw.QueryContext(t.Context(), `select type from outbox where session = $1 order by at, id`, id)
+	rows, err := w.raw(t).QueryContext(t.Context(), `select type from outbox where session = $1 order by at, id`, id)
 	must(t, err)
 	defer rows.Close()
 	var out []hodl.EventType

@@ -194,9 +194,9 @@ func testRotationOfSpoilt(t *testing.T, w *world) {
 	s := w.session(t, "word")
 	w.session(t, "other")
 	var head []byte
-	must(t, w.db.Raw.QueryRowContext(t.Context(), `select head from sessions where workspace = $1 and id = $2`, w.ws, s.ID).Scan(&head))
+	must(t, w.raw(t).QueryRowContext(t.Context(), `select head from sessions where workspace = $1 and id = $2`, w.ws, s.ID).Scan(&head))
 	head[len(head)-1] ^= 1
-	exec(t, w.db.Raw, `update sessions set head = $1 where workspace = $2 and id = $3`, head, w.ws, s.ID)
+	exec(t, w.raw(t), `update sessions set head = $1 where workspace = $2 and id = $3`, head, w.ws, s.ID)
 	_, err := w.RotateDataKey(t.Context(), w.ws, ignore)
 	if !errors.Is(err, store.ErrUnreadable) {
 		t.Errorf("a value that does not open: %v", err)
@@ -274,7 +274,7 @@ func testMasterRotation(t *testing.T, db Database) {
 
 func (w *world) bytesOf(t testing.TB, query string, args ...any) (out [][]byte) {
 	t.Helper()
-	rows, err := w.db.Raw.QueryContext(t.Context(), query, args...)
+	rows, err := w.raw(t).QueryContext(t.Context(), query, args...)
 	must(t, err)
 	defer func() { must(t, rows.Close()) }()
 	for rows.Next() {

@@ -20,7 +20,7 @@ func (w *world) dump(t *testing.T) []byte {
 		tables = `select table_name from information_schema.tables where table_schema = 'public'`
 	}
 	var out bytes.Buffer
-	for _, name := range column(t, w.db.Raw, tables) {
+	for _, name := range column(t, w.raw(t), tables) {
 		w.dumpTable(t, name, &out)
 	}
 	return out.Bytes()
@@ -42,7 +42,7 @@ func column(t *testing.T, db *sql.DB, query string) (out []string) {
 
 func (w *world) dumpTable(t *testing.T, name string, out *bytes.Buffer) {
 	t.Helper()
-	rows, err := w.db.Raw.QueryContext(t.Context(), `select * from `+name)
+	rows, err := w.raw(t).QueryContext(t.Context(), `select * from `+name)
 	must(t, err)
 	defer rows.Close()
 	names, err := rows.Columns()

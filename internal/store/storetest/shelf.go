@@ -138,11 +138,11 @@ func testIndexHodls(t *testing.T, w *world) {
 	if w.Engine() == "postgres" {
 		empty = `''`
 	}
-	exec(t, w.db.Raw, `delete from hodl_words`)
-	exec(t, w.db.Raw, `delete from hodl_tags`)
-	exec(t, w.db.Raw, `update hodls set known = `+empty)
+	exec(t, w.raw(t), `delete from hodl_words`)
+	exec(t, w.raw(t), `delete from hodl_tags`)
+	exec(t, w.raw(t), `update hodls set known = `+empty)
 	if w.Engine() == "sqlite" {
-		exec(t, w.db.Raw, `update hodls set place = -place`) // as a restoration leaves them: anywhere
+		exec(t, w.raw(t), `update hodls set place = -place`) // as a restoration leaves them: anywhere
 	}
 
 	before := changed.UpdatedAt

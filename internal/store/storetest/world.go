@@ -242,11 +242,20 @@ func exec(t testing.TB, db *sql.DB, query string, args ...any) {
 	must(t, err)
 }
 
+// raw is the database past the store, with all that was promised in its tables.
+func (w *world) raw(t testing.TB) *sql.DB {
+	t.Helper()
+	if err := w.Settle(t.Context()); err != nil && hodl.CodeOf(err) != hodl.Unavailable { // a closed store has settled
+		t.Fatal(err)
+	}
+	return w.db.Raw
+}
+
 // one reads one value past the store.
 func one[T any](t testing.TB, w *world, query string, args ...any) T {
 	t.Helper()
 	var x T
-	if err := w.db.Raw.QueryRowContext(t.Context(), query, args...).Scan(&x); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := w.raw(t).QueryRowContext(t.Context(), query, args...).Scan(&x); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		t.Fatal(err)
 	}
 	return x

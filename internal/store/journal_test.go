@@ -1,0 +1,160 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hodl"
+	"hodl/internal/store"
+)
+
+// promised hydrates until a copy of the database, made while its server runs, holds
+// what is only promised: what a crash at that moment leaves. It returns the copy and
+// how often it was hydrated.
+func promised(t *testing.T) (copied store.Options, x *bench, token hodl.Token, hydrated int) {
+	t.Helper()
+	db := newSQLite(t)
+	x = open(t, db.Options)
+	token = x.manyTokens(t, 1, 1)[0]
+	for {
+		must(t, x.hydrateFull(token))
+		hydrated++
+		release := x.Hold()
+		copied = db.Options
+		copied.Dir = copyOf(t, db.Options.Dir)
+		release()
+		if count(t, copied.Dir, "journal") > 0 {
+			return copied, x, token, hydrated
+		}
+	}
+}
+
+func copyOf(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	for _, name := range []string{"hodl.db", "hodl.db-wal"} {
+		from, err := os.Open(filepath.Join(dir, name))
+		must(t, err)
+		into, err := os.Create(filepath.Join(to, name))
+		must(t, err)
+		_, err = io.Copy(into, from)
+		must(t, err)
+		must(t, from.Close())
+		must(t, into.Close())
+	}
+	return to
+}
+
+func raw(t *testing.T, dir string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "hodl.db")+"?_pragma=busy_timeout(10000)")
+	must(t, err)
+	return db
+}
+
+func count(t *testing.T, dir, table string) (n int) {
+	t.Helper()
+	db := raw(t, dir)
+	defer db.Close()
+	must(t, db.QueryRow(`select count(*) from `+table).Scan(&n))
+	return n
+}
+
+// What was promised when a server died is kept by the next.
+func TestPromisesOutliveAServer(t *testing.T) {
+	o, x, token, hydrated := promised(t)
+	next, err := store.Open(t.Context(), o)
+	must(t, err)
+	defer next.Close()
+	if n := count(t, o.Dir, "journal"); n != 0 {
+		t.Errorf("%d promises are left", n)
+	}
+	for name, s := range map[string]*store.Store{"the server": x.Store, "the next": next} {
+		a, err := s.Admission(t.Context(), store.TokenUse{Workspace: token.Workspace, Mode: hodl.Live, Token: token.ID, Session: token.Session, At: x.Now()})
+		must(t, err)
+		if a.Token.Hydrations != hydrated || a.Used != int64(hydrated) || a.Session.State != hodl.HandedOff {
+			t.Errorf("%s: %d hydrations, %d of the month, %s; want %d of each", name, a.Token.Hydrations, a.Used, a.Session.State, hydrated)
+		}
+		b := &bench{s, token.Workspace, token.User}
+		if n := b.records(t); n != hydrated+1 { // and the mint
+			t.Errorf("%s: %d records", name, n)
+		}
+	}
+}
+
+// A journal that was damaged, or changed past hodl, is not what a server goes on from.
+func TestDamagedJournals(t *testing.T) {
+	for name, damage := range map[string]string{
+		"not JSON":         `replace(entry, '{', '[')`,
+		"no record":        `'{}'`,
+		"another place":    `replace(entry, '"from":', '"from":1')`,
+		"another sequence": `replace(entry, '\"seq\":', '\"seq\":1')`,
+		"a short salt":     `replace(entry, '"salt":"', '"salt":"","was":"')`,
+		"no record inside": `replace(entry, '"body":"', '"body":"x')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _, token, _ := promised(t)
+			db := raw(t, o.Dir)
+			if _, err := db.Exec(`update journal set entry = ` + damage); err == nil {
+				t.Error("a promise may be changed")
+			}
+			_, err := db.Exec(`drop trigger journal_no_update`)
+			must(t, err)
+			_, err = db.Exec(`update journal set entry = ` + damage)
+			must(t, err)
+			must(t, db.Close())
+			s, err := store.Open(t.Context(), o)
+			if err == nil {
+				s.Close()
+				t.Fatal("it was taken")
+			}
+			for _, word := range []string{"journal", string(token.Workspace), "restore the last backup"} {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("%v does not tell of %q", err, word)
+				}
+			}
+		})
+	}
+}
+
+// When nobody writes, promises are kept without being asked for.
+func TestPromisesAreKeptInTime(t *testing.T) {
+	db := newSQLite(t)
+	x := open(t, db.Options)
+	token := x.manyTokens(t, 1, 1)[0]
+	must(t, x.hydrateFull(token))
+	for end := time.Now().Add(10 * time.Second); count(t, db.Options.Dir, "journal") > 0; {
+		if time.Now().After(end) {
+			t.Fatal("still only promised")
+		}
+	}
+	if n := count(t, db.Options.Dir, "access_records"); n != 2 {
+		t.Errorf("%d records in the table", n)
+	}
+}
+
+// A server that cannot commit forgets what it remembers, and goes on from the disk.
+func TestAFailedBatchForgetsNothing(t *testing.T) {
+	db := newSQLite(t)
+	x := open(t, db.Options)
+	token := x.manyTokens(t, 1, 1)[0]
+	const rounds = 20
+	for range rounds {
+		must(t, x.hydrateFull(token))
+		rec := x.record()
+		rec.Workspace = token.Workspace
+		if err := x.AppendTwice(context.Background(), rec); err == nil {
+			t.Fatal("a record is in two places")
+		}
+	}
+	b := &bench{x.Store, token.Workspace, token.User}
+	if n := b.records(t); n != rounds+1 {
+		t.Errorf("%d records, want %d", n, rounds+1)
+	}
+}
