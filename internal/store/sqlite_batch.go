@@ -356,7 +356,11 @@ type placedWords struct {
 // given, and writes that to its tables when a place goes back, or when a statement
 // that can fail halfway begins.
 func (t *sqliteTx) saveWords(all []placedWords) error {
+	if len(all) == 0 {
+		return nil
+	}
 	slices.SortFunc(all, func(a, b placedWords) int { return cmp.Compare(a.place, b.place) })
+	size := 0
 	for _, x := range all {
 		text := sqliteAddWords
 		if !x.fresh {
@@ -365,8 +369,11 @@ func (t *sqliteTx) saveWords(all []placedWords) error {
 		if err := t.exec(text, x.place, x.words[0], x.words[1], x.words[2], x.words[3]); err != nil {
 			return wrap(err, "index hodls")
 		}
+		for _, text := range x.words {
+			size += len(text)
+		}
 	}
-	return nil
+	return wrap(t.exec(sqliteMergeWords, 4+size/1000), "index hodls") // about four times what they take
 }
 
 func (t *sqliteTx) saveRecords(r *rows) error {

@@ -49,7 +49,10 @@ const (
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
 	sqliteAddWords  = `insert into hodl_words (rowid, url, repository, file, text) values ($1, $2, $3, $4, $5)`
 	sqliteSaveWords = `insert or replace into hodl_words (rowid, url, repository, file, text) values ($1, $2, $3, $4, $5)`
-	sqliteCountTag  = `insert into hodl_tags (workspace, mode, member, tag, hodls) values ($1, $2, $3, $4, $5)
+	// Eight segments of a level become one, but no more pages of them are written than
+	// named: a batch that merged all that is due would hold up the others.
+	sqliteMergeWords = `insert into hodl_words (hodl_words, rank) values ('merge', $1)`
+	sqliteCountTag   = `insert into hodl_tags (workspace, mode, member, tag, hodls) values ($1, $2, $3, $4, $5)
 		on conflict (workspace, mode, member, tag) do update set hodls = hodls + excluded.hodls`
 	sqliteAddRecord = `insert into access_records (workspace, mode, seq, id, kind, member, session, jti, actor, at, body, commitment)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`

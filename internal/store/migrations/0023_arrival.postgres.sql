@@ -1,0 +1,2 @@
+-- A table of PostgreSQL is in the order of arrival by itself. Every number stands for
+-- both engines, so that a backup of one is restored on the other.
