@@ -30,7 +30,7 @@ var kinds = map[string]string{
 
 // derived is what the server makes anew of the rest (see [Store.Chores]), each engine in
 // its own way: of a table, the columns, or all of it.
-var derived = map[string][]string{"hodl_words": {"*"}, "hodl_tags": {"*"}, "hodls": {"place", "known"}}
+var derived = map[string][]string{"hodl_words": {"*"}, "hodl_tags": {"*"}, "hodls": {"place", "known"}, "outbox": {"place"}}
 
 func isDerived(table, column string) bool { return slices.Contains(derived[table], column) }
 
