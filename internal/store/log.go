@@ -111,7 +111,7 @@ func (n *notary) sign(r *rows) (wait func()) {
 	s := n.signer.Load()
 	if s == nil {
 		for _, l := range r.logs {
-			if l != nil && l.signedAt != l.size {
+			if l != nil && (l.signedAt == 0 || l.signedAt != l.size) {
 				l.signed = []byte{} // what was signed is another head
 			}
 		}
