@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,9 +39,13 @@ func document(api huma.API) ([]byte, error) {
 	if err := v.Canonicalize(); err != nil {
 		return nil, err
 	}
-	err = v.Indent(jsontext.WithIndent(" ")) // the program carries it
-	return append(v, '\n'), err
+	err = v.Indent(jsontext.WithIndent(" "), jsontext.SpaceAfterColon(false))
+	return append(deep.ReplaceAll(v, nil), '\n'), err
 }
+
+// deep is what begins a line within an operation or a schema: each of those is one
+// line, for the program carries the document.
+var deep = regexp.MustCompile(`\n {4,}`)
 
 // bound adds the bounds to the schemas they name. A row for "Draft." fits every
 // schema whose name ends so.
