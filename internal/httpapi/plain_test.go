@@ -93,7 +93,7 @@ func TestPlainRoutes(t *testing.T) {
 	w.run([]scenario{
 		{name: "healthz", method: "GET", path: "/healthz", status: 200, has: []string{`"release":"test"`}},
 		{name: "readyz", method: "GET", path: "/readyz", status: 200, has: []string{`"ready"`}},
-		{name: "openapi", method: "GET", path: "/openapi.json", status: 200, has: []string{`"openapi": "3.1`}},
+		{name: "openapi", method: "GET", path: "/openapi.json", status: 200, has: []string{`"openapi":"3.1`}},
 		{name: "telemetry", method: "POST", path: "/api/telemetry", body: `{"event":"mcp_start"}`, status: 200, has: []string{`{}`}},
 		{name: "telemetry of anything", method: "POST", path: "/api/telemetry", body: strings.Repeat("x", 1<<20), status: 200, has: []string{`{}`}},
 		{name: "no credentials are looked at", as: "garbage", method: "GET", path: "/healthz", status: 200},

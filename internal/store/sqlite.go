@@ -27,7 +27,8 @@ type sqlite struct {
 	stmts  *sqliteStatements
 	notary *notary
 	log    *checkpointer
-	journal
+
+	journal journal
 }
 
 func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, error) {

@@ -75,17 +75,17 @@ const unknown = -1
 
 // A cut is what a transaction does with its batch and with the lanes.
 type cut struct {
-	batch   []*write            // what others promised comes first
-	found   int                 // so many of those
-	rows    *rows               // what the batch needs
-	light   map[partition]int   // how many writes of the batch only append to a log
-	read    map[partition]bool  // logs that others read in the tables, or change there
-	due     map[partition]bool  // logs whose lanes go to the tables
-	saved   []*rows             // heads to save when they are signed
-	kept    map[partition]*rows // what is promised
-	version int64
-	oldest  int64 // place of the oldest promise that is left
-	fresh   bool  // the journal is another process's: nothing is left of it
+	batch    []*write            // what others promised comes first
+	found    int                 // so many of those
+	rows     *rows               // what the batch needs
+	light    map[partition]int   // how many writes of the batch only append to a log
+	read     map[partition]bool  // logs that others read in the tables, or change there
+	due      map[partition]bool  // logs whose lanes go to the tables
+	saved    []*rows             // heads to save when they are signed
+	promised map[partition]*rows // what only goes to the journal
+	version  int64
+	oldest   int64 // place of the oldest promise that is left
+	fresh    bool  // the journal is another process's: nothing is left of it
 }
 
 // follow looks whether another process has written since, or a transaction has failed.
@@ -262,10 +262,10 @@ func (e *sqlite) decide(t *sqliteTx, c *cut) error {
 // sort takes what the batch did apart: what is promised, and what goes to the tables,
 // with the lanes that are due.
 func (j *journal) sort(c *cut) {
-	c.kept = c.rows.part(c.light)
+	c.promised = c.rows.part(c.light)
 	for p := range c.due {
 		l := j.lanes[p]
-		switch did := c.kept[p]; {
+		switch did := c.promised[p]; {
 		case did == nil: // all were refused, or there were none
 		case l == nil:
 			l = &lane{rows: did}
@@ -276,7 +276,7 @@ func (j *journal) sort(c *cut) {
 		if l.records() > 0 {
 			c.saved = append(c.saved, l.rows)
 		}
-		delete(c.kept, p)
+		delete(c.promised, p)
 	}
 	c.saved = append(c.saved, c.rows)
 }
@@ -306,7 +306,7 @@ func (t *sqliteTx) saveJournal(j *journal, c *cut) error {
 	} else {
 		c.oldest = j.first
 	}
-	for p, r := range c.kept {
+	for p, r := range c.promised {
 		entry, err := promiseOf(r, p)
 		if err == nil {
 			err = t.exec(sqlitePromise, place, string(p.ws), string(p.mode), string(entry))
@@ -330,7 +330,7 @@ func (j *journal) committed(c *cut) {
 	for p := range c.read {
 		delete(j.lanes, p)
 	}
-	for p, r := range c.kept {
+	for p, r := range c.promised {
 		l := j.lanes[p]
 		switch {
 		case l == nil:
@@ -342,7 +342,7 @@ func (j *journal) committed(c *cut) {
 			l.take(r)
 		}
 	}
-	j.next += int64(len(c.kept))
+	j.next += int64(len(c.promised))
 	j.tell(c)
 	if j.remembered > rememberedMost {
 		maps.DeleteFunc(j.lanes, func(_ partition, l *lane) bool { return l.records() == 0 })
@@ -362,7 +362,7 @@ func (j *journal) tell(c *cut) {
 	for p := range c.read {
 		delete(j.owed, p)
 	}
-	for p := range c.kept {
+	for p := range c.promised {
 		j.owed[p] = true
 	}
 }
