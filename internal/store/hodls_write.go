@@ -160,7 +160,7 @@ func (x *preparedHodl) check(row *hodlRow) error {
 func (s *Store) prepareHodl(ctx context.Context, w *HodlWrite, h hodl.Hodl) (*preparedHodl, error) {
 	d := query.Index(&h)
 	d.Own(query.OwnerKey(w.Workspace, w.Mode, w.User))
-	next := hodlRow{known: knownHodl(&h), words: s.engine.words(&d), dirty: true}
+	next := hodlRow{known: knownHodl(&h), words: s.engine.words(&d), mark: mark{dirty: true}}
 	var err error
 	if next.selection, err = s.sealSelection(ctx, w, &h); err != nil {
 		return nil, err

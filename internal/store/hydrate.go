@@ -155,7 +155,7 @@ func (s *Store) Hydrate(ctx context.Context, u TokenUse, admit func(Admission) e
 				r.handOff(u, session, event)
 			}
 			if usage == nil {
-				usage = &usageRow{fresh: true}
+				usage = &usageRow{mark: mark{fresh: true}}
 				r.usage[uk] = usage
 			}
 			if log.limits.Hourly > 0 {

@@ -143,7 +143,7 @@ func (x *promise) apply(r *rows, p partition, log *logRow) error {
 	}
 	for month, n := range x.Usage {
 		k := usageKey{p, month}
-		r.usage[k] = &usageRow{hydrations: n, fresh: r.usage[k] == nil || r.usage[k].fresh, dirty: true}
+		r.usage[k] = &usageRow{hydrations: n, mark: mark{fresh: r.usage[k] == nil || r.usage[k].fresh, dirty: true}}
 	}
 	for _, s := range x.Sessions {
 		if row := r.sessions[sessionKey{p, s.ID}]; row != nil {
@@ -191,15 +191,9 @@ func (l *lane) size() int {
 // empty leaves of what has been saved what was read.
 func (l *lane) empty() {
 	r := l.rows
-	for _, x := range r.tokens {
-		x.dirty = false
-	}
-	for _, x := range r.usage {
-		x.dirty, x.fresh = false, false
-	}
-	for _, x := range r.sessions {
-		x.dirty = false
-	}
+	clean(r.tokens)
+	clean(r.usage)
+	clean(r.sessions)
 	l.rows = &rows{logs: r.logs, usage: r.usage, tokens: r.tokens, sessions: r.sessions, tiles: map[tileKey][]byte{}}
 }
 
@@ -216,57 +210,73 @@ func (l *lane) resume(r *rows, p partition) {
 	if _, wanted := r.logs[p]; wanted {
 		r.logs[p] = l.rows.logs[p].resumed()
 	}
-	for k, x := range l.rows.tokens {
-		if _, wanted := r.tokens[k]; wanted {
-			again := *x
-			again.dirty, r.tokens[k] = false, &again
-		}
-	}
-	for k, x := range l.rows.usage {
-		if _, wanted := r.usage[k]; wanted {
-			again := *x
-			again.dirty, r.usage[k] = false, &again
-		}
-	}
-	for k, x := range l.rows.sessions {
-		if _, wanted := r.sessions[k]; wanted {
-			again := *x
-			again.dirty, r.sessions[k] = false, &again
-		}
-	}
+	resume(l.rows.tokens, r.tokens)
+	resume(l.rows.usage, r.usage)
+	resume(l.rows.sessions, r.sessions)
 }
 
 // resumed is a head to grow on: the one it comes from stays as a commit left it.
 func (l *logRow) resumed() *logRow {
 	x := *l
-	x.tree, x.before, x.added, x.dirty = l.tree.Clone(), nil, nil, false
+	x.tree, x.before, x.added, x.dirty = l.tree.Clone(), l.tree, nil, false
 	return &x
 }
 
 // take adds what a batch read and did after what is there.
 func (l *lane) take(r *rows) {
 	maps.Copy(l.rows.logs, r.logs)
-	for k, x := range r.tokens {
-		if x.dirty || l.rows.tokens[k] == nil {
-			l.rows.tokens[k] = x
-		}
-	}
-	for k, x := range r.usage {
-		if x.dirty || l.rows.usage[k] == nil {
-			l.rows.usage[k] = x
-		}
-	}
-	for k, x := range r.sessions {
-		if x.dirty || l.rows.sessions[k] == nil {
-			l.rows.sessions[k] = x
-		}
-	}
+	take(l.rows.tokens, r.tokens)
+	take(l.rows.usage, r.usage)
+	take(l.rows.sessions, r.sessions)
 	for k, hashes := range r.tiles {
 		l.rows.tiles[k] = append(l.rows.tiles[k], hashes...)
 	}
 	l.rows.leaves = append(l.rows.leaves, r.leaves...)
 	l.rows.records = append(l.rows.records, r.records...)
 	l.rows.events = append(l.rows.events, r.events...)
+}
+
+// A markedRow is one of those with a [mark].
+type markedRow[R any] interface {
+	*R
+	marked() *mark
+}
+
+// clean has nothing to do with rows any more.
+func clean[K comparable, R any, P markedRow[R]](saved map[K]P) {
+	for _, x := range saved {
+		*x.marked() = mark{}
+	}
+}
+
+// resume copies what is wanted and there. A fresh row stays one until it is saved.
+func resume[K comparable, R any, P markedRow[R]](there, wanted map[K]P) {
+	for k, x := range there {
+		if _, ok := wanted[k]; ok {
+			again := *x
+			P(&again).marked().dirty = false
+			wanted[k] = &again
+		}
+	}
+}
+
+// take adds rows, but for those that were only read and are there.
+func take[K comparable, R any, P markedRow[R]](there, more map[K]P) {
+	for k, x := range more {
+		if x.marked().dirty || there[k] == nil {
+			there[k] = x
+		}
+	}
+}
+
+// split moves the rows that belong elsewhere.
+func split[K comparable, R any](from map[K]*R, to func(K) *rows, of func(*rows) map[K]*R) {
+	for k, x := range from {
+		if r := to(k); r != nil && x != nil {
+			of(r)[k] = x
+			delete(from, k)
+		}
+	}
 }
 
 // part takes what the batch did to some logs out of r, each with the rows that were
@@ -282,24 +292,9 @@ func (r *rows) part(of map[partition]int) map[partition]*rows {
 			delete(r.logs, p)
 		}
 	}
-	for k, x := range r.usage {
-		if to := out[k.partition]; to != nil && x != nil {
-			to.usage[k] = x
-			delete(r.usage, k)
-		}
-	}
-	for k, x := range r.tokens {
-		if to := out[k.partition]; to != nil && x != nil {
-			to.tokens[k] = x
-			delete(r.tokens, k)
-		}
-	}
-	for k, x := range r.sessions {
-		if to := out[k.partition]; to != nil && x != nil {
-			to.sessions[k] = x
-			delete(r.sessions, k)
-		}
-	}
+	split(r.usage, func(k usageKey) *rows { return out[k.partition] }, func(r *rows) map[usageKey]*usageRow { return r.usage })
+	split(r.tokens, func(k tokenKey) *rows { return out[k.partition] }, func(r *rows) map[tokenKey]*tokenRow { return r.tokens })
+	split(r.sessions, func(k sessionKey) *rows { return out[k.partition] }, func(r *rows) map[sessionKey]*sessionRow { return r.sessions })
 	for k, hashes := range r.tiles {
 		if to := out[k.partition]; to != nil {
 			to.tiles[k] = hashes

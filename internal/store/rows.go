@@ -130,16 +130,22 @@ type logRow struct {
 	ctid     pgtype.TID // where PostgreSQL has the row
 }
 
+// A mark says what a commit does with a row: it inserts a fresh one and updates one
+// that is dirty.
+type mark struct{ fresh, dirty bool }
+
+func (m *mark) marked() *mark { return m }
+
 type usageRow struct {
-	hydrations   int64
-	fresh, dirty bool
+	hydrations int64
+	mark
 }
 
 type tokenRow struct {
 	hodl.Token
-	seq          int64      // place of its mint in the log
-	ctid         pgtype.TID // where PostgreSQL has the row
-	fresh, dirty bool
+	seq  int64      // place of its mint in the log
+	ctid pgtype.TID // where PostgreSQL has the row
+	mark
 }
 
 type sessionRow struct {
@@ -154,7 +160,7 @@ type sessionRow struct {
 	hydrations  int       // so many
 	byKey       int64     // hydrations without a token, ever
 
-	fresh, dirty bool
+	mark
 }
 
 type hodlKey struct {
@@ -175,7 +181,7 @@ type hodlRow struct {
 	known     []byte   // loaded empty: the hodl is not indexed yet
 	words     []string // as the engine indexes them; nil leaves the index as it is
 
-	fresh, dirty bool
+	mark
 }
 
 // counted are the tags by which a hodl is counted: those of a deleted one are not,

@@ -152,7 +152,7 @@ func (w *sealedWrite) apply(r *rows) {
 	r.spend(w.partition(), w.Proof, w.At)
 	row := r.sessions[k]
 	if row == nil {
-		row = &sessionRow{member: w.User, createdAt: w.At, fresh: true}
+		row = &sessionRow{member: w.User, createdAt: w.At, mark: mark{fresh: true}}
 		r.sessions[k] = row
 	}
 	changed := row.fingerprint != w.Fingerprint

@@ -66,8 +66,13 @@ func (e *sqlite) owing() []hodl.WorkspaceID {
 
 // settle is for the writer's goroutine.
 func (e *sqlite) settle(ctx context.Context, scope hodl.WorkspaceID) error {
+	return e.transact(ctx, nil, within(scope))
+}
+
+// within tells the logs of a scope.
+func within(scope hodl.WorkspaceID) func(partition) bool {
 	list := strings.Split(string(scope), ",")
-	return e.transact(ctx, nil, func(p partition) bool { return scope == "" || slices.Contains(list, string(p.ws)) })
+	return func(p partition) bool { return scope == "" || slices.Contains(list, string(p.ws)) }
 }
 
 // unknown is no version that a database has.
@@ -117,8 +122,8 @@ func (j *journal) forget() { j.lanes, j.version = map[partition]*lane{}, unknown
 // drop forgets what was read of workspaces that are about to change. Nothing is
 // promised to them.
 func (j *journal) drop(scope hodl.WorkspaceID) {
-	list := strings.Split(string(scope), ",")
-	maps.DeleteFunc(j.lanes, func(p partition, _ *lane) bool { return scope == "" || slices.Contains(list, string(p.ws)) })
+	in := within(scope)
+	maps.DeleteFunc(j.lanes, func(p partition, _ *lane) bool { return in(p) })
 }
 
 // plan tells apart the writes of the batch and chooses the lanes to empty; also names

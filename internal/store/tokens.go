@@ -59,7 +59,7 @@ func (r *rows) mint(t hodl.Token, rec *preparedRecord, event hodl.EventID) error
 	if err := log.limits.Allow(&t); err != nil {
 		return &Beyond{log.limits, err}
 	}
-	r.tokens[tokenKey{p, t.ID}] = &tokenRow{Token: t, seq: r.append(p, rec), fresh: true, dirty: true}
+	r.tokens[tokenKey{p, t.ID}] = &tokenRow{Token: t, seq: r.append(p, rec), mark: mark{fresh: true, dirty: true}}
 	r.announce(hodl.Event{ID: event, Type: kind, Workspace: t.Workspace, Mode: t.Mode, Session: t.Session, Token: t.ID, At: t.IssuedAt})
 	return nil
 }
