@@ -8,6 +8,9 @@ BENCHDB   := scripts/postgres
 # Narrow a run: make test PACKAGES=./internal/store/... TESTFLAGS='-run Quota'
 PACKAGES  ?= ./...
 TESTFLAGS ?=
+# A package waits for a disk or a database much of its time, so more are tested at
+# once than there are processors.
+ATONCE    := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 BENCH     ?= .
 BENCHFLAGS ?=
 MCPFLAGS  ?=
@@ -48,7 +51,7 @@ TOOLS := command -v curl >/dev/null && command -v git >/dev/null || { apt-get up
 
 test: ## Run every test on both engines, and 10,000 calls of fuzz-api; installs what is missing
 	@$(TOOLS)
-	$(TESTDB) $(GOTEST) $(TESTFLAGS) $(PACKAGES)
+	$(TESTDB) $(GOTEST) -p $(ATONCE) $(TESTFLAGS) $(PACKAGES)
 	@for module in $(NESTED); do (cd $$module && set -x && $(CURDIR)/$(TESTDB) $(GOTEST) ./...); done
 	@$(MAKE) --no-print-directory fuzz-api CALLS=10000
 
