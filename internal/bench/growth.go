@@ -76,18 +76,19 @@ func growEngine(ctx context.Context, engine, dir string, most int, each time.Dur
 	return nil
 }
 
-// costOf is the median of three runs, in µs of all callers together.
+// costOf is the median of three runs, in µs of all callers together, after one that
+// does not count: what was filled in last is in no reader's cache.
 func costOf(ctx context.Context, g grown, each time.Duration) (float64, error) {
 	var costs []float64
-	for range 3 {
+	for range 4 {
 		r, err := closedLoop(ctx, g.callers, each, g.call)
 		if err != nil {
 			return 0, err
 		}
 		costs = append(costs, 1e6/r.value)
 	}
-	slices.Sort(costs)
-	return costs[1], nil
+	slices.Sort(costs[1:])
+	return costs[2], nil
 }
 
 func tellGrowth(engine string, sizes []int, list []grown, costs map[string][]float64) {
@@ -112,7 +113,8 @@ func tellGrowth(engine string, sizes []int, list []grown, costs map[string][]flo
 	t.Flush()
 }
 
-// grown are the operations of docs/performance.md, goals 14 and 15.
+// grown are the operations of docs/performance.md, goals 14 and 15. Each finds as much
+// at the first size as at the last: a page that is full costs more than one that is not.
 func (w *workshop) grown() []grown {
 	any := func(caller, n int) *hodl.Token { return &w.tokens[(caller*7919+n)%len(w.tokens)] }
 	find := func(t *hodl.Token, q string) error {
@@ -129,8 +131,8 @@ func (w *workshop) grown() []grown {
 			return w.PutHodl(ctx, w.hodlOf(any(caller, n), caller*1_000_003+n))
 		}},
 		{"list hodls", 8, 2, func(_ context.Context, caller, n int) error { return find(any(caller, n), "") }},
-		{"list by tag", 8, 2, func(_ context.Context, caller, n int) error { return find(any(caller, n), "tag:t7") }},
-		{"search a rare word", 8, 2, func(_ context.Context, caller, n int) error { return find(any(caller, n), "rare77") }},
+		{"list by tag", 8, 2, func(_ context.Context, caller, n int) error { return find(any(caller, n), "tag:t3") }},
+		{"search a rare word", 8, 2, func(_ context.Context, caller, n int) error { return find(any(caller, n), "seldom") }},
 		{"search a common word", 8, 2, func(_ context.Context, caller, n int) error { return find(any(caller, n), "common") }},
 		{"list records", 8, 2, func(ctx context.Context, caller, n int) error {
 			t := any(caller, n)
@@ -140,17 +142,20 @@ func (w *workshop) grown() []grown {
 	}
 }
 
-// hodlOf is the nth hodl: one word of its title is in every other hodl, one in every
-// thousandth, and one of twenty tags.
+// hodlOf is the nth hodl: one word of its title is in every other hodl, one in ten of
+// the first hundred of each workspace, one in every thousandth, and one of five tags.
 func (w *workshop) hodlOf(t *hodl.Token, n int) store.HodlWrite {
 	now := w.Now()
 	title := fmt.Sprintf("page %d rare%d", n, n%1000)
 	if n%2 == 0 {
 		title += " common"
 	}
+	if n < firstSize && n%10 == 3 {
+		title += " seldom"
+	}
 	return store.HodlWrite{Workspace: t.Workspace, Mode: t.Mode, User: t.User, Hodl: hodl.Hodl{
 		ID: hodl.HodlID(w.NewID("hdl")), URL: fmt.Sprintf("https://example.com/%d/pages/%d", n%97, n), Title: title,
-		Tags: []string{fmt.Sprintf("t%d", n%20)}, Source: "rest", CreatedAt: now, UpdatedAt: now,
+		Tags: []string{fmt.Sprintf("t%d", n%5)}, Source: "rest", CreatedAt: now, UpdatedAt: now,
 	}}
 }
 
