@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -109,4 +110,17 @@ func (s *Store) CommitRecords(ctx context.Context, recs []*hodl.Record, plainFro
 		}
 	}
 	return s.writer.engine.commit(ctx, batch)
+}
+
+// MigrateSQLite brings a database to a version, or as far as the last; it returns the
+// versions it went through.
+func MigrateSQLite(ctx context.Context, db *sql.DB, last int) (through []int, err error) {
+	list, err := migrationsFor("sqlite")
+	for _, m := range list {
+		if err == nil && m.number <= last {
+			err = inTx(ctx, db, func(tx *sql.Tx) error { return apply(ctx, tx, m, nil) })
+			through = append(through, m.number)
+		}
+	}
+	return through, err
 }
