@@ -180,5 +180,9 @@ func (x *eraser) delete(ctx context.Context) error {
 			return wrap(err, "erase")
 		}
 	}
-	return nil
+	if x.Engine() == "postgres" {
+		return nil
+	}
+	_, err := x.tx.ExecContext(ctx, sqliteEraseJournal, x.e.Workspace)
+	return wrap(err, "erase")
 }

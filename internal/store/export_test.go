@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -123,4 +124,18 @@ func MigrateSQLite(ctx context.Context, db *sql.DB, last int) (through []int, er
 		}
 	}
 	return through, err
+}
+
+// Bound lets the file of SQLite grow by so many pages and no further, as a full disk
+// does.
+func (s *Store) Bound(ctx context.Context, pages int) error {
+	return s.writer.do(ctx, &write{alone: func(ctx context.Context) error {
+		conn := s.engine.(*sqlite).conn
+		var now, most int
+		err := conn.QueryRowContext(ctx, `pragma page_count`).Scan(&now)
+		if err == nil {
+			err = conn.QueryRowContext(ctx, `pragma max_page_count = `+strconv.Itoa(now+pages)).Scan(&most)
+		}
+		return err
+	}})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,17 +23,27 @@ func promised(t *testing.T) (copied store.Options, x *bench, token hodl.Token, h
 	db := newSQLite(t)
 	x = open(t, db.Options)
 	token = x.manyTokens(t, 1, 1)[0]
-	for {
-		must(t, x.hydrateFull(token))
-		hydrated++
-		release := x.Hold()
-		copied = db.Options
+	copied = db.Options
+	hydrated = x.promising(t, token, func() bool {
 		copied.Dir = copyOf(t, db.Options.Dir)
-		release()
-		if count(t, copied.Dir, "journal") > 0 {
-			return copied, x, token, hydrated
-		}
+		return count(t, copied.Dir, "journal") > 0
+	})
+	return copied, x, token, hydrated
+}
+
+// promising hydrates until look, which is called while the writer is held, has seen
+// what is only promised. It returns how often it was hydrated.
+func (x *bench) promising(t *testing.T, token hodl.Token, look func() bool) (hydrated int) {
+	t.Helper()
+	for seen := false; !seen; hydrated++ {
+		must(t, x.hydrateFull(token))
+		release := x.Hold()
+		func() {
+			defer release()
+			seen = look()
+		}()
 	}
+	return hydrated
 }
 
 func copyOf(t *testing.T, dir string) string {
@@ -156,5 +167,102 @@ func TestAFailedBatchForgetsNothing(t *testing.T) {
 	b := &bench{x.Store, token.Workspace, token.User}
 	if n := b.records(t); n != rounds+1 {
 		t.Errorf("%d records, want %d", n, rounds+1)
+	}
+}
+
+// erase has somebody else lead the workspace of a token, and erases whose it is.
+func (b *bench) erase(t *testing.T, k hodl.Token) {
+	t.Helper()
+	if _, err := b.Member(t.Context(), k.Workspace, "usr_next"); hodl.CodeOf(err) == hodl.NotFound {
+		must(t, b.AddMember(t.Context(), k.Workspace, "usr_next", "Next", hodl.Admin))
+	}
+	_, err := b.ChangeMember(t.Context(), k.Workspace, k.User, func(m *hodl.Membership) error { m.RemovedAt = b.Now(); return nil })
+	must(t, err)
+	_, err = b.EraseUser(t.Context(), store.Erasure{Workspace: k.Workspace, User: k.User, Record: func(m hodl.Mode) *hodl.Record {
+		rec := b.record()
+		rec.Workspace, rec.Mode, rec.Kind = k.Workspace, m, hodl.KindErased
+		return rec
+	}})
+	must(t, err)
+}
+
+// A rare write of one process goes on from what another has only promised.
+func TestAChangeKeepsThePromisesOfOthers(t *testing.T) {
+	db := newSQLite(t)
+	x := open(t, db.Options)
+	token := x.manyTokens(t, 1, 1)[0]
+	other, err := store.Open(t.Context(), db.Options)
+	must(t, err)
+	defer other.Close()
+	hydrated := x.promising(t, token, func() bool {
+		if count(t, db.Options.Dir, "journal") == 0 {
+			return false
+		}
+		(&bench{other, x.ws, x.user}).erase(t, token)
+		return true
+	})
+	must(t, x.Settle(t.Context()))
+	if n := x.records(t); n != hydrated+2 { // and the mint, and the erasure
+		t.Errorf("%d records, want %d", n, hydrated+2)
+	}
+}
+
+// What is personal in a promise goes with the rest, though it has been kept and others
+// in the journal have not.
+func TestAnErasureTakesPromises(t *testing.T) {
+	db := newSQLite(t)
+	x := open(t, db.Options)
+	tokens := x.manyTokens(t, 2, 2)
+	must(t, x.hydrateFull(tokens[0]))
+	must(t, x.hydrateFull(tokens[1]))
+	x.erase(t, tokens[1])
+	if n := count(t, db.Options.Dir, "journal where workspace = '"+string(tokens[1].Workspace)+"'"); n != 0 {
+		t.Errorf("%d promises are left", n)
+	}
+}
+
+// A disk that is full at any point of a batch costs those who are told so, and nobody
+// else: what was acknowledged is there, and nothing else is counted.
+func TestAFullDisk(t *testing.T) {
+	db := newSQLite(t)
+	x := open(t, db.Options)
+	const callers, each = 12, 10
+	tokens := x.manyTokens(t, callers, 4)
+	var hydrated [callers]int // each its own token
+	refused := 0
+	for pages := range 8 {
+		must(t, x.Bound(t.Context(), pages))
+		var wg sync.WaitGroup
+		for c := range callers {
+			wg.Go(func() {
+				for range each {
+					if err := x.hydrateFull(tokens[c]); err == nil {
+						hydrated[c]++
+					} else if hodl.CodeOf(err) != hodl.Unavailable {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		must(t, x.Bound(t.Context(), 1<<20))
+	}
+	records := map[hodl.WorkspaceID]int{}
+	for c, k := range tokens {
+		a, err := x.Admission(t.Context(), store.TokenUse{Workspace: k.Workspace, Mode: hodl.Live, Token: k.ID, Session: k.Session, At: x.Now()})
+		must(t, err)
+		if a.Token.Hydrations != hydrated[c] {
+			t.Errorf("%d hydrations, %d were acknowledged", a.Token.Hydrations, hydrated[c])
+		}
+		records[k.Workspace] += 1 + hydrated[c] // and the mint
+		refused += 8*each - hydrated[c]
+	}
+	for ws, want := range records {
+		if got := (&bench{x.Store, ws, x.user}).records(t); got != want {
+			t.Errorf("%d records, want %d", got, want)
+		}
+	}
+	if refused == 0 || refused == 8*callers*each {
+		t.Errorf("%d were refused", refused)
 	}
 }

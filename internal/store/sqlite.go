@@ -114,18 +114,30 @@ func (e *sqlite) across(_ context.Context, read func(querier) error) error {
 }
 
 // change waits for its turn with the writer: nobody else may write. What was promised
-// to the workspace is kept before. The
-// transaction is the writer's, not the caller's: were it to end with the caller's
-// context, database/sql might close the one connection that writes.
+// to the workspace, here or by another process, is kept before. The transaction is the
+// writer's, not the caller's: were it to end with the caller's context, database/sql
+// might close the one connection that writes.
 func (e *sqlite) change(ctx context.Context, w *writer, ws hodl.WorkspaceID, run func(*sql.Tx) error) error {
 	return w.do(ctx, &write{alone: func(ctx context.Context) error {
-		if e.owes(ws) {
-			if err := e.settle(ctx, ws); err != nil {
-				return err
+		overtaken := e.owes(ws)
+		for {
+			if overtaken {
+				if err := e.settle(ctx, ws); err != nil {
+					return err
+				}
+			}
+			e.journal.drop(ws)
+			err := inTx(ctx, e.conn, func(tx *sql.Tx) error {
+				version, err := databaseVersion(ctx, tx)
+				if overtaken = version != e.journal.version; err != nil || overtaken {
+					return err
+				}
+				return run(tx)
+			})
+			if err != nil || !overtaken {
+				return lost(err)
 			}
 		}
-		e.journal.drop(ws)
-		return lost(inTx(ctx, e.conn, run))
 	}})
 }
 

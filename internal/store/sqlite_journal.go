@@ -97,7 +97,8 @@ type cut struct {
 // If so, what is in memory may be kept or overtaken, and the journal says what is left.
 func (e *sqlite) follow(t *sqliteTx, c *cut) error {
 	j := &e.journal
-	if err := t.QueryRowContext(t.ctx, `pragma data_version`).Scan(&c.version); err != nil || c.version == j.version {
+	var err error
+	if c.version, err = databaseVersion(t.ctx, t); err != nil || c.version == j.version {
 		return err
 	}
 	j.forget()
@@ -114,6 +115,12 @@ func (e *sqlite) follow(t *sqliteTx, c *cut) error {
 		j.next = max(j.next, place+1)
 		return err
 	})
+}
+
+// databaseVersion is another one, in a transaction, once another process has written.
+func databaseVersion(ctx context.Context, q querier) (version int64, err error) {
+	err = q.QueryRowContext(ctx, `pragma data_version`).Scan(&version)
+	return version, err
 }
 
 // forget leaves it to the journal to say what was promised.

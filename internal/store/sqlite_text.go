@@ -79,3 +79,7 @@ var (
 
 // sqliteEraseWords takes what the index knows of a person's hodls: its rows are theirs.
 const sqliteEraseWords = `delete from hodl_words where rowid in (select place from hodls where workspace = $1 and member = $2)`
+
+// sqliteEraseJournal takes promises to a workspace that have been kept: they repeat what
+// makes its records personal.
+const sqliteEraseJournal = `delete from journal where workspace = $1`

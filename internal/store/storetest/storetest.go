@@ -135,6 +135,7 @@ func Run(t *testing.T, create func(t testing.TB) Database) {
 		{"two stores: one id", onTwo(testOneID)},
 		{"two stores: everything at once", onTwo(testEverythingAtOnce)},
 		{"two stores: revocation", onTwo(testRevocationSeen)},
+		{"two stores: what is remembered", onTwo(testRemembered)},
 		{"canceled caller", testCanceled},
 		{"rotation of a data key", testRotation},
 		{"rotation goes on where it stopped", testRotationResumes},
