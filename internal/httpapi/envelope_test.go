@@ -72,6 +72,8 @@ func TestMediaTypes(t *testing.T) {
 		{name: "other charset", as: live, method: "POST", path: "/v1/hodls", body: `{}`, headers: kind("application/json; charset=latin1"), status: 415, code: "unsupported_media_type"},
 		{name: "no type at all", as: live, method: "POST", path: "/v1/hodls", body: `{}`, headers: kind(";;;"), status: 415, code: "unsupported_media_type"},
 		{name: "by a token", as: token, method: "POST", path: "/v1/sessions/ses_media/notes", body: `{"body":"x"}`, headers: kind("application/xml"), status: 415, code: "unsupported_media_type"},
+		{name: "compressed", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x"}`, headers: []string{"Content-Encoding", "gzip"}, status: 415, code: "unsupported_media_type", has: []string{"Content-Encoding"}},
+		{name: "as it is", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x"}`, headers: []string{"Content-Encoding", "identity"}, status: 201},
 		{name: "credentials come first", as: nobody, method: "POST", path: "/v1/hodls", body: `{}`, headers: kind("text/plain"), status: 401, code: "missing_credentials"},
 		{name: "charset", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x"}`, headers: kind("application/json;charset=UTF-8"), status: 201},
 		{name: "case", as: live, method: "POST", path: "/v1/hodls", body: `{"title":"x"}`, headers: kind("Application/JSON"), status: 201},
@@ -136,6 +138,28 @@ func TestURLsThatAreNotText(t *testing.T) {
 		{name: "a limit beyond the most", as: live, method: "GET", path: "/v1/hodls?limit=100000", status: 200},
 		{name: "a limit below one", as: live, method: "GET", path: "/v1/hodls?limit=-5", status: 200},
 	})
+}
+
+// Each refusal names the field at fault, missing ones too, and says what it must be.
+func TestRefusalsNameTheField(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ method, path, body, field, message string }{
+		{"POST", "/v1/api_keys", `{}`, "name", "is required"},
+		{"POST", "/v1/sessions", `{"tabs":[{"url":"https://a.b"}]}`, "tabs[0].title", "is required"},
+		{"POST", "/v1/sessions", `{"tabs":[{"url":"https://a.b","title":"x","scroll_y_pct":101}]}`, "tabs[0].scroll_y_pct", "must be at most 100"},
+		{"POST", "/v1/sessions", `{"title":1}`, "title", "must be a string"},
+		{"POST", "/v1/sessions", `{"state":"gone"}`, "state", "must be one of open, held"},
+		{"POST", "/v1/sessions", `{"colour":1}`, "colour", "is not a field here; leave it out"},
+		{"POST", "/v1/sessions", `[]`, "body", "must be an object"},
+		{"GET", "/v1/hodls?limit=ten", "", "limit", "must be a whole number"},
+		{"GET", "/v1/hodls/check", "", "url", "is required"},
+	} {
+		a := w.call(live, c.method, c.path, c.body)
+		want := fmt.Sprintf(`"fields":[{"path":%q,"message":%q}]`, c.field, c.message)
+		if a.status != 422 || !strings.Contains(string(a.body), want) {
+			t.Errorf("%s %s: %s, want %s", c.path, c.body, a, want)
+		}
+	}
 }
 
 // The most a body may be is accepted; a byte more is not.

@@ -144,6 +144,9 @@ func newError(status int, message string, errs ...error) huma.StatusError {
 	if !known {
 		return toWire(errors.Join(append(errs, errors.New(message))...))
 	}
+	if code == hodl.PayloadTooLarge {
+		message = "the body is larger than 2 MiB" // huma counts one byte more
+	}
 	e := hodl.Errorf(code, "%s", message)
 	if code == hodl.ValidationFailed || code == hodl.BadRequest {
 		e = fieldsError(code, message, errs)
@@ -161,7 +164,7 @@ const unreadable = "cannot read request body"
 var hints = map[hodl.Code]string{
 	hodl.MalformedJSON:    decode.Hint,
 	hodl.BadRequest:       "send the request as /docs describes it",
-	hodl.PayloadTooLarge:  "a request is at most 2 MiB",
+	hodl.PayloadTooLarge:  "send less, or in parts",
 	hodl.UnsupportedMedia: "send Content-Type: application/json",
 	hodl.ValidationFailed: "mend the fields listed in error.fields and send the request again",
 	hodl.NotAcceptable:    "ask for application/json",
@@ -180,13 +183,35 @@ func fieldsError(code hodl.Code, message string, errs []error) *hodl.Error {
 			return e
 		}
 		if len(fields) < enough {
-			fields = append(fields, hodl.FieldError{Path: clip(fieldOf(d.Location), longestPath), Message: d.Message})
+			fields = append(fields, fieldError(d))
 		}
 	}
 	if len(fields) == 0 {
 		return hodl.Errorf(code, "%s", message)
 	}
 	return hodl.InvalidFields(fields...)
+}
+
+// isRequired ends what huma is made to say of a field that is missing, after its name.
+const isRequired = " is required"
+
+// fieldError is what huma found wrong, at the field that is at fault: of one that is
+// missing huma tells where it should stand.
+func fieldError(d *huma.ErrorDetail) hodl.FieldError {
+	path, message := fieldOf(d.Location), d.Message
+	if name, missing := strings.CutSuffix(message, isRequired); missing {
+		path, message = strings.TrimPrefix(path+"."+name, "body."), strings.TrimSpace(isRequired)
+	}
+	if wanted, found := wantedOf[message]; found {
+		message = wanted
+	}
+	return hodl.FieldError{Path: clip(path, longestPath), Message: message}
+}
+
+// wantedOf is how huma refuses a parameter, and what it wants.
+var wantedOf = map[string]string{
+	"required query parameter is missing": strings.TrimSpace(isRequired),
+	"invalid integer":                     "must be a whole number", "invalid float": "must be a number", "invalid boolean": "must be true or false",
 }
 
 // fieldOf is where a field is, without the part of the request it is in.

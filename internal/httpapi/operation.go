@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"hodl"
 )
@@ -30,10 +31,24 @@ const (
 	orProof = "proof or "
 )
 
-// setHumaDefaults sets huma's package variables, once.
+// setHumaDefaults sets huma's package variables, once; among them what it says of a
+// value, so that it speaks as the core does.
 var setHumaDefaults = sync.OnceFunc(func() {
 	huma.NewError = newError
 	huma.DefaultArrayNullable = false
+	validation.MsgExpectedRequiredProperty = "%s" + isRequired
+	validation.MsgUnexpectedProperty = "is not a field here; leave it out"
+	validation.MsgExpectedString = "must be a string"
+	validation.MsgExpectedBoolean = "must be true or false"
+	validation.MsgExpectedNumber = "must be a number"
+	validation.MsgExpectedInteger = "must be a whole number"
+	validation.MsgExpectedArray = "must be an array"
+	validation.MsgExpectedObject = "must be an object"
+	validation.MsgExpectedOneOf = "must be one of %s"
+	validation.MsgExpectedMinimumNumber = "must be at least %v"
+	validation.MsgExpectedMaximumNumber = "must be at most %v"
+	validation.MsgExpectedMaxLength = "must have at most %d characters"
+	validation.MsgExpectedMaxItems = "must have at most %d items"
 })
 
 // op describes a route: its name, method, path, what the caller must hold (a key
@@ -183,7 +198,13 @@ func (s *server) authenticate(api huma.API) func(huma.Context, func(huma.Context
 func checkType(ctx huma.Context) error {
 	header := ctx.Header("Content-Type")
 	r, _ := humago.Unwrap(ctx)
-	if header == "" || ctx.Operation().RequestBody == nil || r.ContentLength == 0 {
+	if ctx.Operation().RequestBody == nil || r.ContentLength == 0 {
+		return nil
+	}
+	if coding := ctx.Header("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return hodl.Errorf(hodl.UnsupportedMedia, "a body encoded with %.80q cannot be read here", coding).WithHint("send it as it is, without Content-Encoding")
+	}
+	if header == "" {
 		return nil
 	}
 	kind, params, err := mime.ParseMediaType(header)
