@@ -63,6 +63,10 @@ type Medium struct {
 	Transcript string   `json:"transcript_anchor,omitempty" doc:"Words spoken there; at most 64 KiB"`
 }
 
+// AnyVersion, as what a write expects to stand, is met by whichever does (RFC 9110
+// §13.1.1).
+const AnyVersion = "*"
+
 // A Note is free text on a session, by the person or by an agent.
 type Note struct {
 	ID        int64     `json:"note_id" doc:"Number, unique within the session"`

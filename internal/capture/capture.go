@@ -56,7 +56,7 @@ const attempts = 16
 func again(ifMatch string, try func() error) error {
 	var err error
 	for range attempts {
-		if err = try(); ifMatch != "" || !errors.Is(err, &hodl.Error{Code: hodl.Stale}) {
+		if err = try(); ifMatch != "" && ifMatch != hodl.AnyVersion || !errors.Is(err, &hodl.Error{Code: hodl.Stale}) {
 			return err
 		}
 	}

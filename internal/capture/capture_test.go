@@ -192,6 +192,10 @@ func TestIfMatch(t *testing.T) {
 	if got := w.content("ses_a").Title; got != "2" {
 		t.Errorf("the title is %s", got)
 	}
+	w.must(take("4", hodl.AnyVersion))
+	if _, err := w.Session(t.Context(), w.owner, capture.SessionCapture{Draft: hodl.SessionDraft{ID: "ses_none", Title: "x"}, IfMatch: hodl.AnyVersion}); hodl.CodeOf(err) != hodl.Stale {
+		t.Errorf("on any version of what is not there: %v", err)
+	}
 }
 
 // Who asks for it is told of each version that was kept, and of none that was refused.

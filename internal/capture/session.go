@@ -15,7 +15,7 @@ import (
 type SessionCapture struct {
 	Draft   hodl.SessionDraft
 	Mend    bool   // drop bad node references instead of refusing them
-	IfMatch string // the fingerprint the session must stand at; "" for any
+	IfMatch string // the fingerprint the session must stand at, [hodl.AnyVersion], or "" for any and none
 }
 
 // Captured tells what became of a capture.
@@ -65,7 +65,7 @@ func (s *Service) captureOnce(ctx context.Context, p *hodl.Principal, c *Session
 			return err
 		}
 	}
-	if c.IfMatch != "" && (standing == nil || standing.Fingerprint != c.IfMatch) {
+	if c.IfMatch != "" && (standing == nil || c.IfMatch != hodl.AnyVersion && c.IfMatch != standing.Fingerprint) {
 		return hodl.Errorf(hodl.Stale, "session %s does not stand at the fingerprint in If-Match", out.ID).WithHint("read the session again and repeat the change on the new version")
 	}
 	w := store.SessionWrite{

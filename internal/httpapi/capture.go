@@ -74,7 +74,7 @@ func (s *server) captureAny(ctx context.Context, in *struct {
 	if p := principal(ctx); !p.CaptureOnly() && !p.May("sessions:write") {
 		return nil, lacks("sessions:write")
 	}
-	c := capture.SessionCapture{Draft: d.SessionDraft, Mend: true, IfMatch: ifMatch(in.IfMatch)}
+	c := capture.SessionCapture{Draft: d.SessionDraft, Mend: true, IfMatch: entityTag(in.IfMatch)}
 	reply := replySessionCaptured(in.Body.Unknown)
 	return answer(ctx, func(got *capture.Captured) *anyReply {
 		out := reply(got)

@@ -70,7 +70,7 @@ func (s *server) policyPut(ctx context.Context, in *struct {
 	Body exact[hodl.PolicyDocument]
 },
 ) (*policyReply, error) {
-	return answer(ctx, replyPolicy)(s.policies.Put(ctx, principal(ctx), in.Name, in.Body.Value, ifMatch(in.IfMatch)))
+	return answer(ctx, replyPolicy)(s.policies.Put(ctx, principal(ctx), in.Name, in.Body.Value, entityTag(in.IfMatch)))
 }
 
 func (s *server) policyDelete(ctx context.Context, in *struct {

@@ -30,6 +30,7 @@ func TestPolicies(t *testing.T) {
 		{name: "make one", as: live, method: "PUT", path: "/v1/redaction_policies/ours", body: `{"extends":"balanced","classes":{"pii.email":"keep"}}`, status: 200, has: []string{`"version":1`, `"current":false`}},
 		{name: "the same again", as: live, method: "PUT", path: "/v1/redaction_policies/ours", body: `{"extends":"balanced","classes":{"pii.email":"keep"}}`, status: 200, has: []string{`"version":1`}},
 		{name: "at a version that is not there", as: live, method: "PUT", path: "/v1/redaction_policies/ours", body: `{}`, headers: []string{"If-Match", `"7"`}, status: 412, code: "rejected_by_concurrency"},
+		{name: "at any, of none", as: live, method: "PUT", path: "/v1/redaction_policies/none", body: `{}`, headers: []string{"If-Match", "*"}, status: 412, code: "rejected_by_concurrency"},
 		{name: "the next", as: live, method: "PUT", path: "/v1/redaction_policies/ours", body: `{"extends":"pci"}`, headers: []string{"If-Match", `"1"`}, status: 200, has: []string{`"version":2`}},
 		{name: "the first", as: live, method: "GET", path: "/v1/redaction_policies/ours?version=1", status: 200, has: []string{`"pii.email":"keep"`}},
 		{name: "back", as: live, method: "POST", path: "/v1/redaction_policies/ours/rollback", body: `{"version":1}`, status: 200, has: []string{`"version":3`, `"pii.email":"keep"`}},

@@ -78,7 +78,7 @@ func replySessionCaptured(dropped []string) func(*capture.Captured) *capturedRep
 }
 
 func (s *server) capture(ctx context.Context, d hodl.SessionDraft, match string) (*capturedReply, error) {
-	c := capture.SessionCapture{Draft: d, IfMatch: ifMatch(match)}
+	c := capture.SessionCapture{Draft: d, IfMatch: entityTag(match)}
 	return answer(ctx, replySessionCaptured(nil))(s.Capture.Session(ctx, principal(ctx), c))
 }
 

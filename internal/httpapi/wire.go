@@ -115,10 +115,15 @@ func more[T any](page []T, limit int, cursor func(T) string) *string {
 // etag quotes a fingerprint as an entity tag (RFC 9110 §8.8.3).
 func etag(fingerprint string) string { return strconv.Quote(fingerprint) }
 
-// ifMatch reads If-Match: one entity tag, or * for any.
-func ifMatch(header string) string {
-	if header == "*" {
-		return ""
-	}
+// entityTag reads If-Match: one entity tag, or [hodl.AnyVersion].
+func entityTag(header string) string {
 	return strings.Trim(strings.TrimPrefix(header, "W/"), `"`)
+}
+
+// ifMatch reads it where nothing is made: what is not there is refused anyway.
+func ifMatch(header string) string {
+	if tag := entityTag(header); tag != hodl.AnyVersion {
+		return tag
+	}
+	return ""
 }

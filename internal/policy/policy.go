@@ -183,7 +183,7 @@ func isAdmin(p *hodl.Principal) error {
 
 // match holds the last version against an If-Match.
 func match(name string, last *hodl.Policy, ifMatch string) error {
-	if ifMatch == "" || last != nil && strconv.Itoa(last.Version) == ifMatch {
+	if ifMatch == "" || last != nil && (ifMatch == hodl.AnyVersion || ifMatch == strconv.Itoa(last.Version)) {
 		return nil
 	}
 	return hodl.Errorf(hodl.Stale, "the redaction policy %s does not stand at the version in If-Match", name).WithHint("get it again and repeat the change on the version that is there")
