@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // group is a command that only holds others.
@@ -64,6 +67,27 @@ func misused(c *cobra.Command, args []string, want int) error {
 		err = usagef("%s takes one argument, not %d", c.CommandPath(), len(args))
 	}
 	return hint(err, "write: %s", c.UseLine())
+}
+
+// misgiven is what is wrong with a flag, in words of ours: the parser tells which of
+// its functions failed.
+func misgiven(c *cobra.Command, err error) error {
+	return hint(usage(misread(err)), "%s --help names its flags and what each takes", c.CommandPath())
+}
+
+// kinds is what the flags of a type take.
+var kinds = map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a time such as 90s, 10m or 24h"}
+
+func misread(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	kind, known := kinds[bad.GetFlag().Value.Type()]
+	if !known {
+		return err
+	}
+	return fmt.Errorf("--%s is %q; it must be %s", bad.GetFlag().Name, bad.GetValue(), kind)
 }
 
 // atLeastOne wants one argument or more, each a name.

@@ -20,7 +20,8 @@ func completionCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish|powershell", Short: "Print what makes a shell complete hodl's commands", Args: exactly("SHELL"),
 		Long: `Prints a script for a shell. With it, the shell completes commands, flags, and the
-ids and labels that the server of HODL_URL and HODL_API_KEY knows.`,
+ids and labels that the server of HODL_URL and HODL_API_KEY knows. In bash that
+needs the package bash-completion.`,
 		Example: `  source <(hodl completion bash)                                   in ~/.bashrc
   hodl completion zsh >"${fpath[1]}/_hodl"
   hodl completion fish >~/.config/fish/completions/hodl.fish

@@ -85,7 +85,7 @@ func (e *env) fill(c *cobra.Command) error {
 			err = c.Flags().Set(f.Name, value)
 		}
 		if err != nil {
-			faults = append(faults, fmt.Errorf("read $%s: %w", variable(f.Name), err))
+			faults = append(faults, fmt.Errorf("read %s: %w", source, misread(err)))
 		}
 	})
 	if len(faults) > 0 {

@@ -95,6 +95,7 @@ recorded.`,
 		versionCommand(e),
 		exitCodesTopic(), environmentTopic(), errorsTopic(),
 	)
+	root.SetFlagErrorFunc(misgiven)
 	root.CompletionOptions.DisableDefaultCmd = true // ours has examples
 	mirror(root)
 	sortInto(root)

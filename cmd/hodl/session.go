@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +80,10 @@ func (e *env) printSession(s *client.Session) error {
 func (e *env) printContent(x *client.Content) error {
 	facts := [][2]string{{"title", x.Title}, {"summary", x.Summary}, {"tags", joined(x.Tags, " ")}}
 	for _, t := range x.Tabs {
-		facts = append(facts, [2]string{"tab", t.URL + " " + t.Title})
+		if t.Title == t.URL {
+			t.Title = "" // of a tab that was given without one
+		}
+		facts = append(facts, [2]string{"tab", strings.TrimSpace(t.URL + " " + t.Title)})
 	}
 	for _, m := range x.Media {
 		facts = append(facts, [2]string{m.Kind, m.URL + second(m.TimestampS)})

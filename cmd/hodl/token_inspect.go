@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ standard input.`,
 			}
 			header, claims, err := decodeToken(text)
 			if err != nil {
-				return hint(err, "a token is three parts of letters and digits with dots between them")
+				return hint(err, "give it whole, as it was minted")
 			}
 			if e.json {
 				return e.printJSON(map[string]any{"header": header, "claims": claims, "signature_checked": false})
@@ -46,13 +47,13 @@ standard input.`,
 func decodeToken(s string) (header, claims json.RawMessage, err error) {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 {
-		return nil, nil, errors.New("not a token: " + strconv.Itoa(len(parts)) + " parts, not 3")
+		return nil, nil, fmt.Errorf("not a token: it is not three parts with dots between them, but %d", len(parts))
 	}
 	out := [2]json.RawMessage{}
 	for i, name := range []string{"header", "claims"} {
 		raw, err := base64.RawURLEncoding.DecodeString(parts[i])
 		if err != nil || !json.Valid(raw) {
-			return nil, nil, errors.New("not a token: its " + name + " are no JSON in base64url")
+			return nil, nil, fmt.Errorf("not a token: no JSON in base64url where its %s should be", name)
 		}
 		out[i] = raw
 	}

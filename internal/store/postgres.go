@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func migratePostgres(ctx context.Context, o Options, role string) error {
 	}
 	defer db.Close()
 	if err := db.PingContext(ctx); err != nil {
-		return fmt.Errorf("reach PostgreSQL at %s: %w", redactURL(admin), err)
+		return unreachable(admin, err)
 	}
 	if o.Admin == "" && upToDate(ctx, db) {
 		return nil
@@ -152,12 +153,22 @@ func refuseBypass(ctx context.Context, pool *pgxpool.Pool) error {
 	var bypass bool
 	err := pool.QueryRow(ctx, `select rolname, rolsuper or rolbypassrls from pg_roles where rolname = current_user`).Scan(&role, &bypass)
 	if err != nil {
-		return fmt.Errorf("reach PostgreSQL at %s: %w", redactURL(pool.Config().ConnString()), err)
+		return unreachable(pool.Config().ConnString(), err)
 	}
 	if bypass {
 		return fmt.Errorf("the role %q of --database bypasses row-level security (superuser or BYPASSRLS): name an ordinary role there, and this one in --database-admin", role)
 	}
 	return nil
+}
+
+// unreachable says once why no connection was made: the driver tries an address with
+// and without TLS, and tells of each try on a line.
+func unreachable(url string, err error) error {
+	tries := slices.Compact(strings.Split(err.Error(), "\n\t"))
+	if len(tries) > 1 {
+		tries = tries[1:] // the first repeats the URL
+	}
+	return fmt.Errorf("reach PostgreSQL at %s: %s", redactURL(url), strings.Join(tries, "; "))
 }
 
 // redactURL shows no password: not that of an URL, nor of any other form.

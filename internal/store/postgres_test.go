@@ -437,11 +437,13 @@ func TestCutConnections(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached is said so, without the password.
+// A server that cannot be reached is said so, once and on one line, without the
+// password.
 func TestUnreachable(t *testing.T) {
 	secret := "s3" + "cret"
 	for _, address := range []string{
 		"postgres://someone:" + secret + "@127.0.0.1:1/x?sslmode=disable",
+		"postgres://someone:" + secret + "@127.0.0.1:1/x", // tried with and without TLS
 		"host=127.0.0.1 port=1 user=someone dbname=x sslmode=disable password=" + secret,
 	} {
 		s, err := store.Open(t.Context(), store.Options{Database: address, Master: newMaster(t)})
@@ -451,6 +453,9 @@ func TestUnreachable(t *testing.T) {
 		}
 		if strings.Contains(err.Error(), secret) {
 			t.Errorf("the error shows the password: %v", err)
+		}
+		if strings.Contains(err.Error(), "\n") || strings.Count(err.Error(), "connection refused") != 1 {
+			t.Errorf("the error is not one line of one reason: %q", err)
 		}
 	}
 }

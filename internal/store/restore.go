@@ -89,7 +89,7 @@ func restorePostgres(ctx context.Context, o Options, r Restoration, list []migra
 	}
 	defer func() { _ = db.Close() }() // what was committed is kept
 	if err := db.PingContext(ctx); err != nil {
-		return fmt.Errorf("reach PostgreSQL at %s: %w", redactURL(ownerOf(o)), err)
+		return unreachable(ownerOf(o), err)
 	}
 	var promises []restoredPromise
 	err = inTx(ctx, db, func(tx *sql.Tx) (err error) {

@@ -69,7 +69,7 @@ func (s *Snapshot) begin(ctx context.Context, o Options) (err error) {
 	}
 	if s.tx, err = s.db.BeginTx(ctx, options); err != nil {
 		if s.pg {
-			return fmt.Errorf("reach PostgreSQL at %s: %w", redactURL(ownerOf(o)), err)
+			return unreachable(ownerOf(o), err)
 		}
 		return err
 	}
