@@ -20,6 +20,9 @@ func TestGuides(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if set, used, _ := strings.Cut(string(guide), "export HODL_URL="); used == "" || strings.Contains(set, "$HODL_URL") {
+				t.Error("the guide uses HODL_URL before it says what that is")
+			}
 			shell := exec.Command("bash", "-euo", "pipefail", "-c", requestsOf(string(guide)))
 			shell.Dir = t.TempDir()
 			if err := os.WriteFile(filepath.Join(shell.Dir, "README.md"), []byte("# shop\n"), 0o600); err != nil {
