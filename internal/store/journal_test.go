@@ -230,8 +230,8 @@ func TestAFullDisk(t *testing.T) {
 	tokens := x.manyTokens(t, callers, 4)
 	var hydrated [callers]int // each its own token
 	refused := 0
-	for pages := range 8 {
-		must(t, x.Bound(t.Context(), pages))
+	for round := range 8 {
+		must(t, x.Bound(t.Context(), 5*round))
 		var wg sync.WaitGroup
 		for c := range callers {
 			wg.Go(func() {
