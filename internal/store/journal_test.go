@@ -120,18 +120,33 @@ func TestDamagedJournals(t *testing.T) {
 			_, err = db.Exec(`update journal set entry = ` + damage)
 			must(t, err)
 			must(t, db.Close())
-			s, err := store.Open(t.Context(), o)
-			if err == nil {
-				s.Close()
-				t.Fatal("it was taken")
-			}
-			for _, word := range []string{"journal", string(token.Workspace), "restore the last backup"} {
-				if !strings.Contains(err.Error(), word) {
-					t.Errorf("%v does not tell of %q", err, word)
-				}
-			}
+			refusesToOpen(t, o, "journal", string(token.Workspace), "restore the last backup")
 		})
 	}
+}
+
+func refusesToOpen(t *testing.T, o store.Options, words ...string) {
+	t.Helper()
+	s, err := store.Open(t.Context(), o)
+	if err == nil {
+		s.Close()
+		t.Fatal("it was taken")
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%v does not tell of %q", err, word)
+		}
+	}
+}
+
+// Nor does a server go on from a head that was damaged before its promises were kept.
+func TestPromisesToADamagedLog(t *testing.T) {
+	o, _, token, _ := promised(t)
+	db := raw(t, o.Dir)
+	_, err := db.Exec(`update log_heads set tree = x'00' where size > 0`)
+	must(t, err)
+	must(t, db.Close())
+	refusesToOpen(t, o, string(token.Workspace), "damaged", "hodl doctor", "restore the last backup")
 }
 
 // When nobody writes, promises are kept without being asked for.

@@ -82,8 +82,10 @@ func (r *rows) readLog(row scanner) (*logRow, error) {
 	}
 	l.limits.TTL = time.Duration(ttl) * time.Second
 	r.logs[k] = &l
-	l.tree, err = ledger.NewFrontier(l.size, tree)
-	return &l, wrap(err, "read the log of %s (%s)", k.ws, k.mode)
+	if l.tree, err = ledger.NewFrontier(l.size, tree); err != nil {
+		return &l, brokenLog(k, "its head is damaged (%v)", err)
+	}
+	return &l, nil
 }
 
 func (r *rows) takeUsage(row scanner) error {
