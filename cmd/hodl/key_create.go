@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -104,6 +106,9 @@ func (e *env) keyCreate(ctx context.Context, config serve.Config, order keyOrder
 		if _, err := hodl.PlanOf(hodl.PlanName(order.plan)); err != nil {
 			return usage(err)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(config.Data, "hodl.db")); config.Database == "" && errors.Is(err, os.ErrNotExist) {
+		e.note("no database in %s yet: one is made", config.Data) // perhaps it is the wrong folder
 	}
 	config.Now = e.now
 	key, err := order.fill(ctx, config)
