@@ -74,6 +74,7 @@ type writer struct {
 	expected int           // how many writes the next batch may wait for
 	pace     time.Duration // moving average of the time a commit takes
 	timer    *time.Timer
+	stuck    bool // what was promised could not be kept, and nothing has happened since
 }
 
 func newWriter(e engine, maxBatch, queue int) *writer {
@@ -188,6 +189,7 @@ func (w *writer) run() {
 		}
 		start := time.Now()
 		w.commit(batch)
+		w.stuck = false
 		w.pace = (7*w.pace + time.Since(start)) / 8
 		w.expected = min(len(batch)+len(w.queue), w.maxBatch)
 		clear(batch) // holds on to no content until the next large batch
@@ -205,8 +207,8 @@ func (w *writer) collect(batch []*write) []*write {
 			batch = append(batch, x)
 		case <-w.quit:
 			return w.drain(batch)
-		case <-w.quiet():
-			_ = guard(func() error { return w.engine.settle(context.Background(), "") }) // else the next write does it, or says why not
+		case <-w.quiet(): // the next write, or who anchors, says why not
+			w.stuck = guard(func() error { return w.engine.settle(context.Background(), "") }) != nil
 		}
 	}
 	batch = w.drain(batch)
@@ -231,7 +233,7 @@ const rest = 50 * time.Millisecond
 
 // quiet ends when there was no write for a while and there is something to do.
 func (w *writer) quiet() <-chan time.Time {
-	if !w.engine.owes("") {
+	if w.stuck || !w.engine.owes("") {
 		return nil
 	}
 	w.timer.Reset(rest)
