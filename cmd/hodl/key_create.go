@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -107,7 +105,7 @@ func (e *env) keyCreate(ctx context.Context, config serve.Config, order keyOrder
 			return usage(err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(config.Data, "hodl.db")); config.Database == "" && errors.Is(err, os.ErrNotExist) {
+	if config.Absent() {
 		e.note("no database in %s yet: one is made", config.Data) // perhaps it is the wrong folder
 	}
 	config.Now = e.now

@@ -65,7 +65,7 @@ func (e *Examination) modes(dir string, mode os.FileMode) {
 func (e *Examination) master() *seal.Master {
 	m, err := seal.LoadMaster(e.MasterKeyFile)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && e.unused():
+	case errors.Is(err, os.ErrNotExist) && e.Options.Absent():
 		e.warn("master key", e.MasterKeyFile+" is not there", "hodl serve makes it with the database")
 	case errors.Is(err, os.ErrNotExist):
 		e.fail("master key", e.MasterKeyFile+" is not there", "put it back from where you keep its copy: without it no session can be read")
@@ -77,12 +77,6 @@ func (e *Examination) master() *seal.Master {
 		e.ok("master key", e.MasterKeyFile+" holds "+m.ID())
 	}
 	return m
-}
-
-// unused reports whether there is no database beside which a key is missing.
-func (e *Examination) unused() bool {
-	_, err := os.Stat(filepath.Join(e.Options.Dir, "hodl.db"))
-	return e.Options.Database == "" && errors.Is(err, os.ErrNotExist)
 }
 
 const (

@@ -145,7 +145,7 @@ func newError(status int, message string, errs ...error) huma.StatusError {
 		return toWire(errors.Join(append(errs, errors.New(message))...))
 	}
 	if code == hodl.PayloadTooLarge {
-		message = "the body is larger than 2 MiB" // huma counts one byte more
+		message = fmt.Sprintf("the body is larger than %d MiB", hodl.MaxRequest>>20) // huma counts one byte more
 	}
 	e := hodl.Errorf(code, "%s", message)
 	if code == hodl.ValidationFailed || code == hodl.BadRequest {
@@ -192,15 +192,15 @@ func fieldsError(code hodl.Code, message string, errs []error) *hodl.Error {
 	return hodl.InvalidFields(fields...)
 }
 
-// isRequired ends what huma is made to say of a field that is missing, after its name.
-const isRequired = " is required"
+// isRequired is what huma is made to say of a field that is missing, after its name.
+const isRequired = "is required"
 
 // fieldError is what huma found wrong, at the field that is at fault: of one that is
 // missing huma tells where it should stand.
 func fieldError(d *huma.ErrorDetail) hodl.FieldError {
 	path, message := fieldOf(d.Location), d.Message
-	if name, missing := strings.CutSuffix(message, isRequired); missing {
-		path, message = strings.TrimPrefix(path+"."+name, "body."), strings.TrimSpace(isRequired)
+	if name, missing := strings.CutSuffix(message, " "+isRequired); missing {
+		path, message = strings.TrimPrefix(path+"."+name, "body."), isRequired
 	}
 	if wanted, found := wantedOf[message]; found {
 		message = wanted
@@ -210,7 +210,7 @@ func fieldError(d *huma.ErrorDetail) hodl.FieldError {
 
 // wantedOf is how huma refuses a parameter, and what it wants.
 var wantedOf = map[string]string{
-	"required query parameter is missing": strings.TrimSpace(isRequired),
+	"required query parameter is missing": isRequired,
 	"invalid integer":                     "must be a whole number", "invalid float": "must be a number", "invalid boolean": "must be true or false",
 }
 

@@ -36,7 +36,7 @@ const (
 var setHumaDefaults = sync.OnceFunc(func() {
 	huma.NewError = newError
 	huma.DefaultArrayNullable = false
-	validation.MsgExpectedRequiredProperty = "%s" + isRequired
+	validation.MsgExpectedRequiredProperty = "%s " + isRequired
 	validation.MsgUnexpectedProperty = "is not a field here; leave it out"
 	validation.MsgExpectedString = "must be a string"
 	validation.MsgExpectedBoolean = "must be true or false"

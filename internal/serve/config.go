@@ -149,6 +149,9 @@ func (c Config) options(master *seal.Master) store.Options {
 	}
 }
 
+// Absent is that of the store.
+func (c Config) Absent() bool { return c.options(nil).Absent() }
+
 // master loads the master key. Beside SQLite it is made at first start, but never
 // for a database that is already there: its data would be sealed under another.
 func (c Config) master() (*seal.Master, error) {
@@ -157,7 +160,7 @@ func (c Config) master() (*seal.Master, error) {
 	if !errors.Is(err, os.ErrNotExist) || c.Database != "" || c.MasterKeyFile != "" {
 		return m, err
 	}
-	if _, err := os.Stat(filepath.Join(c.Data, "hodl.db")); err == nil {
+	if !c.Absent() {
 		return nil, fmt.Errorf("%s is gone, and without it the sessions in %s cannot be read: put it back from a backup", file, c.Data)
 	}
 	m, err = seal.CreateMaster(file)

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"hodl"
@@ -55,8 +53,8 @@ func ownerOf(o Options) string {
 }
 
 func openExisting(dir string) (*sql.DB, error) {
-	file := filepath.Join(dir, "hodl.db")
-	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+	file := fileOf(dir)
+	if (Options{Dir: dir}).Absent() {
 		return nil, fmt.Errorf("%s: %w", file, ErrNoDatabase)
 	}
 	return sql.Open("sqlite", strings.Replace(sqliteURL(file, "query_only(1)"), "_txlock=immediate", "_txlock=deferred", 1)+"&mode=rw")

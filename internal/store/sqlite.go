@@ -66,13 +66,21 @@ func openSQLite(ctx context.Context, dir string, n *notary) (engine, *sql.DB, er
 	return e, reads, nil
 }
 
+func fileOf(dir string) string { return filepath.Join(dir, "hodl.db") }
+
+// Absent reports whether there is no database yet, and [Open] would make one.
+func (o Options) Absent() bool {
+	_, err := os.Stat(fileOf(o.Dir))
+	return o.Database == "" && errors.Is(err, os.ErrNotExist)
+}
+
 // privateFile makes the database file before SQLite does: the log and the index
 // that SQLite puts beside it take its mode.
 func privateFile(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the data folder: %w", err)
 	}
-	file := filepath.Join(dir, "hodl.db")
+	file := fileOf(dir)
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = errors.Join(f.Chmod(0o600), f.Close())
